@@ -1,0 +1,165 @@
+"""
+The contract between strategies and those who drive them.
+
+A strategy is called with a view and a context. It returns a result, or it is
+a generator that *yields* what it needs answered (`Ask`, `Search`, `Await`) and
+is sent the answer, so one strategy serves sync and async alike and holds no
+client.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from typing import Any, Protocol, TypeAlias
+
+from attrs import field, frozen
+
+from unabridged.items import Item
+from unabridged.messages import Message, Reasoning, Text, ToolCall, ToolResult, system, user
+from unabridged.results import TrimResult
+from unabridged.tokens.budget import Budget
+from unabridged.tokens.counters import TokenCounter
+from unabridged.views import View
+
+__all__ = [
+    "Ask",
+    "Await",
+    "CompactionStrategy",
+    "Flow",
+    "Outcome",
+    "Search",
+    "StrategyLike",
+    "Trimmer",
+    "TrimContext",
+]
+
+
+def _no_counter(message: Message) -> int:
+    from unabridged.tokens import exact, kept  # noqa: PLC0415  loads no vocabulary until it counts
+
+    return kept(exact())(message)
+
+
+@frozen
+class TrimContext:
+    """
+    What a strategy may know beside the view.
+
+    *budget* is the memory's, in tokens; *count* gives the tokens of a message;
+    *query* is what the user asks now; *previous* are the messages of the last
+    projection, to report how much of its prefix was kept.
+
+    >>> from unabridged import user
+    >>> from unabridged.tokens import words
+    >>> TrimContext(count=words).count(user("one two three"))
+    3
+    """
+
+    budget: Budget | None = None
+    count: TokenCounter = field(default=_no_counter, repr=False)
+    query: str | None = None
+    previous: tuple[Message, ...] = field(default=(), repr=False)
+
+
+@frozen
+class Ask:
+    """
+    A question for a model: tell what *items* hold, given the *previous* summary.
+
+    `messages` is a request ready to be sent; an answer is the text of the
+    model's reply. *max_tokens* limits the reply, in tokens (0: no limit).
+
+    >>> from unabridged.testing import user, view_of
+    >>> ask = Ask(tuple(view_of([user('I am "Ana"')])))
+    >>> print(ask.transcript)
+    {"entry": "1", "role": "user", "text": "I am \\"Ana\\""}
+    """
+
+    items: tuple[Item, ...]
+    previous: Message | None = None
+    purpose: str = "summary"
+    model: str = ""
+    max_tokens: int = 0
+    prompt: str = ""
+
+    @property
+    def transcript(self) -> str:
+        """
+        The items, one JSON object a line, so that no text can pass for another speaker's line.
+        """
+        return "\n".join(_line(item) for item in self.items)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """
+        The request: the prompt, the previous summary if there is one, then the transcript.
+        """
+        earlier = f"Summary so far:\n{self.previous.text}\n\n" if self.previous else ""
+        return system(self.prompt), user(f"{earlier}Transcript:\n{self.transcript}")
+
+
+def _line(item: Item) -> str:
+    message = item.message
+    line: dict[str, Any] = {"entry": str(item.sources), "role": message.role}
+    if message.name:
+        line["name"] = message.name
+    words = "".join(part.text for part in message.parts if isinstance(part, Text))
+    if words:
+        line["text"] = words
+    if calls := message.tool_calls:
+        line["calls"] = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in calls]
+    if results := message.tool_results:
+        line["results"] = [
+            {"call": r.call_id, "text": r.text, **({"error": True} if r.is_error else {})}
+            for r in results
+        ]
+    other = (Text, Reasoning, ToolCall, ToolResult)
+    named = [type(part).__name__.lower() for part in message.parts if not isinstance(part, other)]
+    if named:
+        line["holds"] = named
+
+    return json.dumps(line, ensure_ascii=False)
+
+
+@frozen
+class Search:
+    """
+    A search of the thread for *query*: answered with up to *k* pairs of entry and score.
+
+    >>> Search("what is her name", 4).k
+    4
+    """
+
+    query: str
+    k: int
+
+
+@frozen
+class Await:
+    """
+    Something to be awaited: *call* gives an awaitable. Only an async run can answer it.
+    """
+
+    call: Callable[[], Awaitable[Any]]
+
+
+Flow: TypeAlias = Generator[Ask | Search | Await, Any, TrimResult]
+Outcome: TypeAlias = TrimResult | Flow
+
+
+class CompactionStrategy(Protocol):
+    """
+    A step of a chain: a view and a context in, a result or a flow out.
+    """
+
+    def __call__(self, view: View, context: TrimContext, /) -> Outcome:
+        """
+        Work out the changes.
+        """
+        ...
+
+
+Trimmer: TypeAlias = (
+    Callable[[View, TrimContext], Iterable[Item | Message]]
+    | Callable[[View, TrimContext], Awaitable[Iterable[Item | Message]]]
+)
+StrategyLike: TypeAlias = CompactionStrategy | Trimmer | Sequence["StrategyLike"]

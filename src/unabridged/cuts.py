@@ -1,0 +1,417 @@
+"""
+Cuts: which suffix of blocks stays, and what must stay beside it.
+
+Every strategy that cuts (by messages, rounds or tokens) asks `cut`; every
+other one that drops asks `closed`. So pins, pending calls, the newest user
+message and the user message that opened a round are treated alike everywhere.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Literal, TypeAlias
+
+from attrs import field, frozen
+
+from unabridged.items import Item
+from unabridged.links import is_bare_result
+from unabridged.spans import Span
+from unabridged.views import View
+
+__all__ = ["Cut", "CutRules", "Must", "Opening", "Overrun", "closed", "cut", "cut_rounds", "must_stay"]
+
+Opening: TypeAlias = Literal["question", "next", "anywhere"]
+Weigh: TypeAlias = Callable[[Item], int]
+
+_INSTRUCTS = frozenset({"system", "developer"})
+_RESPONDS = frozenset({"assistant", "tool"})
+_SHOWN = 4
+
+
+@frozen
+class Overrun:
+    """
+    What must stay is more than the limit: *needed*, *limit*, and *what* could not go.
+
+    >>> Overrun(10, 35, "tokens", ("entry 2 (30): the newest user message",)).by
+    25
+    """
+
+    limit: int
+    needed: int
+    unit: str
+    what: tuple[str, ...] = ()
+
+    @property
+    def by(self) -> int:
+        """
+        By how much.
+        """
+        return self.needed - self.limit
+
+    def __str__(self) -> str:
+        more = f"; … and {len(self.what) - _SHOWN} more" if len(self.what) > _SHOWN else ""
+        listed = "; ".join(self.what[:_SHOWN])
+        return (
+            f"{self.needed} {self.unit} must stay, {self.by} over the limit of {self.limit}: "
+            f"{listed}{more}"
+        )
+
+
+@frozen
+class CutRules:
+    """
+    What a cut respects, and how.
+
+    *opening* says what a view opens on after a cut, *by* what is cut ("blocks"
+    or "rounds"), *straddle* whether a block in which the cut falls is dropped
+    or kept, *down_to* is the low mark, *start* the entry of the cut before.
+    """
+
+    opening: Opening = "question"
+    by: Literal["blocks", "rounds"] = "blocks"
+    straddle: Literal["drop", "keep"] = "drop"
+    pin_system: bool = True
+    count_pins: bool = False
+    down_to: int | None = None
+    start: int = 0
+
+
+@frozen
+class Must:
+    """
+    The loaded places that may not leave, with the reason of each, and which of them are pinned.
+    """
+
+    places: dict[int, str]
+    pinned: frozenset[int]
+
+
+@frozen
+class Cut:
+    """
+    A cut of a view: the entries that leave, the first one kept of the suffix, what is over.
+
+    *moved* says that the cut is new and not the one of the note.
+    """
+
+    dropped: Span
+    first: int = 0
+    moved: bool = field(default=False)
+    over: Overrun | None = None
+
+
+def must_stay(view: View, rules: CutRules) -> Must:
+    """
+    What may not leave: pins, pending calls, the newest block, the newest user message.
+    """
+    places: dict[int, str] = {}
+    pinned: set[int] = set()
+    for place, item in enumerate(view.between(0, view.size)[:8]):
+        if item.after != 0 or item.sources:
+            break
+        places[place] = "put in at the head"
+    for seq in view.pins:
+        place = view.find(seq)
+        if place < 0 or place in pinned:
+            continue
+        item = view.at(place)
+        if not item.pin or (item.pin == "role" and not rules.pin_system):
+            continue
+        block = view.block_at(place)
+        pinned.update(block)
+        _put(places, block, f"pinned by {item.pin}" if item.pin != "held" else "held")
+        if item.message.role not in _INSTRUCTS:
+            _bring(view, block.start, places)
+
+    if pending := view.log.links.pending:
+        place = view.find(pending)
+        if place >= 0 and not view.at(place).wide:
+            _put(places, view.block_at(place), "a call that waits for its result")
+            _bring(view, view.block_at(place).start, places)
+    if rules.opening != "anywhere":
+        place = view.find(view.log.links.asked)
+        if place >= 0 and not view.at(place).wide:
+            _put(places, view.block_at(place), "the newest user message")
+    stop = view.size
+    for start in view.starts():
+        if pinned.isdisjoint(range(start, stop)):
+            _put(places, range(start, stop), "the newest block")
+            if rules.opening == "question":
+                _bring(view, start, places)
+            break
+        stop = start
+
+    return Must(places, frozenset(pinned))
+
+
+def closed(view: View, chosen: Iterable[int], rules: CutRules) -> set[int]:
+    """
+    The *chosen* places with what must stay, in whole blocks, and the opener of the first of them.
+    """
+    wanted = sorted(set(chosen))
+    must = must_stay(view, rules).places
+    kept = set(must)
+    opened = rules.opening != "question"
+    for place in wanted:
+        if place in kept and place not in must:
+            continue
+        block = view.block_at(place)
+        if not opened and place not in must:
+            brought: dict[int, str] = {}
+            _bring(view, block.start, brought)
+            kept.update(brought)
+            opened = True
+        kept.update(block)
+
+    return kept
+
+
+def cut(view: View, limit: int, weigh: Weigh, unit: str, rules: CutRules) -> Cut:
+    """
+    The cut of *view* that keeps at most *limit*, each item weighing what *weigh* says.
+    """
+    must = must_stay(view, rules)
+
+    def counted(place: int) -> int:
+        return weigh(view.at(place)) if rules.count_pins or place not in must.pinned else 0
+
+    base = sum(map(counted, must.places))
+    if rules.start and (standing := _standing(view, limit, counted, must, rules)):
+        return standing
+    high = _suffix(view, limit, base, counted, must, rules)
+    if high is None:
+        return Cut(Span(), over=_overrun(view, limit, base, counted, must, unit, ()))
+    low = high
+    if rules.down_to is not None and rules.down_to < limit:
+        low = _suffix(view, rules.down_to, base, counted, must, rules) or high
+    start, widened = low
+    if rules.opening == "next":
+        start = _next_head(view, start)
+    kept = _with_opener(view, start, must, rules)
+    over = _overrun(view, limit, base, counted, must, unit, widened)
+
+    return Cut(_left(view, start, kept), _first_from(view, start), moved=True, over=over)
+
+
+def cut_rounds(view: View, last: int, rules: CutRules) -> Cut:
+    """
+    The cut of *view* that keeps the last rounds, *last* of them.
+
+    A round of pins alone counts as none; a preamble counts as one. Without a
+    user's message in the view, blocks are counted.
+    """
+    must = must_stay(view, rules)
+    if rules.start and (place := view.find(rules.start)) >= 0:
+        start = view.block_at(place).start
+        if _rounds_from(view, start, last, must, rules) is None:
+            return Cut(_left(view, start, _below(must, start)), rules.start)
+    high = _rounds_from(view, 0, last, must, rules)
+    if high is None:
+        return Cut(Span())
+    low = last if rules.down_to is None else rules.down_to
+    start = high if low >= last else _rounds_from(view, 0, low, must, rules) or high
+    below = _below(must, start)
+    extra = {view.at(place).opener for place in below if place not in must.pinned}
+    over = None
+    if extra:
+        what = tuple(f"entry {view.at(p).sources}: {must.places[p]}" for p in sorted(below))
+        over = Overrun(last, last + len(extra), "rounds", what)
+
+    return Cut(_left(view, start, below), _first_from(view, start), moved=True, over=over)
+
+
+def _rounds_from(view: View, floor: int, last: int, must: Must, rules: CutRules) -> int | None:
+    """
+    Where the last *last* rounds start; None if there are no more of them from *floor* on.
+    """
+    by_blocks = view.find(view.log.links.asked) < 0
+    stop, count, counts = view.size, 0, False
+    for start in view.starts():
+        if start < floor:
+            return None
+        pinned = not rules.count_pins and must.pinned.issuperset(range(start, stop))
+        if count == last and not pinned:
+            return stop
+        counts = counts or not pinned
+        if by_blocks or view.at(start).opens:
+            count, counts = count + counts, False
+        stop = start
+
+    return None
+
+
+def _below(must: Must, start: int) -> set[int]:
+    return {place for place in must.places if place < start}
+
+
+def _standing(
+    view: View, limit: int, counted: Callable[[int], int], must: Must, rules: CutRules
+) -> Cut | None:
+    """
+    The cut that was noted before, as long as what it keeps is within the limit.
+    """
+    place = view.find(rules.start)
+    if place < 0:
+        return None
+    start = view.block_at(place).start
+    kept = _with_opener(view, start, must, rules)
+    total = sum(counted(place) for place in kept)
+    for place in range(view.size - 1, start - 1, -1):
+        if place not in kept:
+            total += counted(place)
+        if total > limit:
+            return None
+
+    return Cut(_left(view, start, kept), rules.start)
+
+
+def _suffix(  # noqa: PLR0913  the one place that scans
+    view: View,
+    limit: int,
+    total: int,
+    counted: Callable[[int], int],
+    must: Must,
+    rules: CutRules,
+) -> tuple[int, tuple[int, ...]] | None:
+    """
+    Where the longest suffix that fits starts, and what it was widened by; None if all fits.
+    """
+    stop, whole = view.size, view.size
+    by_rounds = rules.by == "rounds" and view.find(view.log.links.asked) >= 0
+    pending = 0
+    for start in view.starts():
+        new = sum(counted(place) for place in range(start, stop) if place not in must.places)
+        extra = 0
+        if new and rules.opening == "question" and not by_rounds:
+            opener = _opener(view, start)
+            if 0 <= opener < start and opener not in must.places:
+                extra = counted(opener)
+        if by_rounds:
+            pending += new
+            if total + pending > limit:
+                if whole == view.size:
+                    return _suffix(view, limit, total, counted, must, _by_blocks(rules))
+                return whole, ()
+            if view.at(start).opens:
+                total, pending, whole = total + pending, 0, start
+        elif new and total + new + extra > limit:
+            last = counted(stop - 1)
+            if rules.straddle == "keep" and stop - start > 1 and 0 < last <= limit - total:
+                return start, tuple(range(start, stop))
+            return stop, ()
+        else:
+            total += new
+        stop = start
+
+    return None
+
+
+def _by_blocks(rules: CutRules) -> CutRules:
+    return CutRules(
+        opening=rules.opening, pin_system=rules.pin_system, count_pins=rules.count_pins
+    )
+
+
+def _next_head(view: View, start: int) -> int:
+    """
+    The next block that a transcript may open on; *start* if there is none.
+    """
+    heads: list[int] = []
+    for place in view.starts():
+        if place < start:
+            break
+        heads.append(place)
+    for place in reversed(heads):
+        message = view.at(place).message
+        if message.role not in _RESPONDS and not is_bare_result(message):
+            return place
+
+    return start
+
+
+def _with_opener(view: View, start: int, must: Must, rules: CutRules) -> set[int]:
+    kept = {place for place in must.places if place < start}
+    if rules.opening != "question":
+        return kept
+    stop = view.size
+    lowest = -1
+    for place in view.starts():
+        if place < start:
+            break
+        if any(inside not in must.places for inside in range(place, stop)):
+            lowest = place
+        stop = place
+    if lowest >= 0:
+        brought: dict[int, str] = {}
+        _bring(view, lowest, brought)
+        kept.update(place for place in brought if place < start)
+
+    return kept
+
+
+def _left(view: View, start: int, below: set[int]) -> Span:
+    """
+    The entries that leave when the suffix from *start* and the places *below* it stay.
+    """
+    if view.wide or view.anchored:
+        kept = [*(view.at(place).sources for place in below)]
+        kept += [item.sources for item in view.between(start, view.size)]
+        return view.sources - Span.union(kept)
+    first = _first_from(view, start)
+    gone = view.sources - Span.between(first, view.sources.last) if first else view.sources
+
+    return gone - Span.union(view.at(place).sources for place in below)
+
+
+def _first_from(view: View, start: int) -> int:
+    return next((item.first for item in view.between(start, start + 8) if item.first), 0)
+
+
+def _opener(view: View, start: int) -> int:
+    """
+    The place of the user message that opened the round of the block at *start*; -1 if none.
+    """
+    item = view.at(start)
+    if not item.opener or item.opens:
+        return -1
+
+    return view.find(item.opener)
+
+
+def _bring(view: View, start: int, places: dict[int, str]) -> None:
+    if view.at(start).message.role in _INSTRUCTS:
+        return
+    opener = _opener(view, start)
+    if opener >= 0 and opener not in places:
+        _put(places, view.block_at(opener), "opened the round of what stays")
+
+
+def _put(places: dict[int, str], block: range, why: str) -> None:
+    for place in block:
+        places.setdefault(place, why)
+
+
+def _overrun(  # noqa: PLR0913  every number that the message names
+    view: View,
+    limit: int,
+    base: int,
+    counted: Callable[[int], int],
+    must: Must,
+    unit: str,
+    widened: tuple[int, ...],
+) -> Overrun | None:
+    needed = base + sum(counted(place) for place in widened if place not in must.places)
+    if needed <= limit:
+        return None
+    reasons = {**dict.fromkeys(widened, "the cut falls into its block"), **must.places}
+    sizes = sorted(((counted(place), place) for place in reasons), reverse=True)
+
+    return Overrun(
+        limit,
+        needed,
+        unit,
+        tuple(
+            f"entry {view.at(place).sources or 'put in'} ({size}): {reasons[place]}"
+            for size, place in sizes
+            if size
+        ),
+    )

@@ -1,0 +1,131 @@
+"""
+What can go wrong, as one tree.
+
+```
+UnabridgedError
+├── LogError              something is wrong with the log or its store
+│   ├── StoreError            the store refused or could not be reached
+│   ├── LogConflictError      somebody else wrote what this write leaned on
+│   └── CorruptLogError       a record cannot be read
+├── StrategyError         something is wrong with a step of a chain
+│   ├── StepError             a step raised
+│   ├── OutcomeError          a step returned what is not an outcome
+│   ├── PairingError          a step parted a call from its result
+│   ├── BudgetError           what must stay does not fit, under `strict`
+│   ├── CountError            a counter raised, or gave what is not a count
+│   ├── NeedsAnswerError      a step asks a model and nobody answers
+│   └── NeedsAsyncError       an async step or answer in a sync run
+├── FormatError           a provider's message has another form than its API's
+└── ConfigError           a value was built from what it cannot hold (a `ValueError`)
+```
+
+Every message says which step, what was wrong, which numbers, and what to do.
+"""
+
+__all__ = [
+    "BudgetError",
+    "ConfigError",
+    "CorruptLogError",
+    "CountError",
+    "FormatError",
+    "LogConflictError",
+    "LogError",
+    "NeedsAnswerError",
+    "NeedsAsyncError",
+    "OutcomeError",
+    "PairingError",
+    "StepError",
+    "StoreError",
+    "StrategyError",
+    "UnabridgedError",
+]
+
+
+class UnabridgedError(Exception):
+    """
+    The root: `except UnabridgedError` catches everything this library raises.
+    """
+
+
+class LogError(UnabridgedError):
+    """
+    Something is wrong with the log or its store.
+    """
+
+
+class StoreError(LogError):
+    """
+    The store refused, is closed, or could not be reached.
+    """
+
+
+class LogConflictError(LogError):
+    """
+    Somebody else wrote what this write leaned on; nothing was written.
+    """
+
+
+class CorruptLogError(LogError):
+    """
+    A record cannot be read; the message names its thread and number.
+    """
+
+
+class StrategyError(UnabridgedError):
+    """
+    Something is wrong with a step of a chain; nothing was written.
+    """
+
+
+class StepError(StrategyError):
+    """
+    A step raised; the cause is chained.
+    """
+
+
+class OutcomeError(StrategyError):
+    """
+    A step returned something that is not an outcome.
+    """
+
+
+class PairingError(StrategyError):
+    """
+    A step under `strict=True` parted a call from its result.
+    """
+
+
+class BudgetError(StrategyError):
+    """
+    What must stay does not fit, and the step is strict.
+    """
+
+
+class CountError(StrategyError):
+    """
+    A counter raised, or gave something that is not a count.
+    """
+
+
+class NeedsAnswerError(StrategyError):
+    """
+    A step asks a model, and the run has no `ask=`.
+    """
+
+
+class NeedsAsyncError(StrategyError):
+    """
+    A step or an answer is async, and the run is not.
+    """
+
+
+class FormatError(UnabridgedError):
+    """
+    A provider's message has another form than its API documents.
+    """
+
+
+class ConfigError(UnabridgedError, ValueError):
+    """
+    A value was built from what it cannot hold.
+    """

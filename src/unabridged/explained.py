@@ -1,0 +1,120 @@
+"""
+Results in words: what left, by which step, and why.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from unabridged.records import Change, Drop, Fold, Hold, Insert
+from unabridged.spans import Span
+from unabridged.views import View
+
+if TYPE_CHECKING:
+    from unabridged.results import TrimResult
+
+__all__ = ["explanation", "reason_lines"]
+
+
+def reason_lines(
+    before: View, changes: Iterable[Change], after: View, seq: int
+) -> Iterator[str]:
+    """
+    Why entry *seq* is or is not in the view *after*: the log's reasons, then each change's.
+    """
+    if not 0 < seq <= before.log.seq:
+        yield f"entry {seq}: the log has no such entry, it ends at {before.log.seq}"
+        return
+    told = False
+    for line in _in_the_log(before, seq):
+        told = True
+        yield line
+    for change in changes:
+        if isinstance(change, Insert) or seq not in change.sources:
+            continue
+        told = True
+        yield f"entry {seq} {_verb(change)}{_by(change)}"
+    place = after.find(seq)
+    if place >= 0 and (item := after.at(place)).pin:
+        told = True
+        yield f"entry {seq} stays: pinned" + ("" if item.pin == "held" else f" by {item.pin}")
+    if not told:
+        yield f"entry {seq} is in the view as it was appended"
+
+
+def _in_the_log(before: View, seq: int) -> Iterator[str]:
+    for gone in before.log.gone:
+        if seq in gone.sources:
+            step = f" by {gone.step}" if gone.step else ""
+            reason = f": {gone.reason}" if gone.reason else ""
+            yield f"entry {seq} left the log's view{step} (record {gone.rec}){reason}"
+    for fold in before.log.folds:
+        if seq in fold.sources:
+            yield f"entry {seq} {_verb(fold)}{_by(fold)}, written back"
+    if seq in before.log.lost:
+        yield f"entry {seq} was deleted: the store keeps a limited number (retain=)"
+
+
+def _verb(change: Change) -> str:
+    match change:
+        case Fold(sources) if len(sources) == 1:
+            return "is reworded"
+        case Fold(sources):
+            return f"is folded into one message with {sources}"
+        case Hold():
+            return "is held"
+        case _:
+            return "left"
+
+
+def _by(change: Change) -> str:
+    step = f" by {change.step}" if change.step else ""
+    return step + (f": {change.reason}" if change.reason else "")
+
+
+def explanation(result: "TrimResult") -> str:
+    """
+    The result as lines: what is in the context, what each step did, what went otherwise.
+    """
+    before, after = result.before, result.view
+    lines = [f"{len(after)} of {len(before)} messages, {result.tokens:_} tokens"]
+    for change in result.changes:
+        mark = ", to be written back" if change.replace else ""
+        step = change.step or "a step"
+        reason = f": {change.reason}" if change.reason else ""
+        match change:
+            case Insert(into, anchor):
+                where = f"after entry {anchor}" if anchor else "at the head"
+                lines.append(f"{step}: put in {where}: {_short(str(into))}{reason}")
+            case Drop(sources):
+                lines.append(f"{step}: {_entries(sources)} left{mark}{reason}")
+            case Fold(sources, into) if len(sources) == 1:
+                lines.append(f"{step}: {_entries(sources)} reworded{mark}{reason}")
+            case Fold(sources, into):
+                text = _short(into.text)
+                lines.append(f"{step}: {_entries(sources)} folded into {text!r}{mark}{reason}")
+            case Hold(sources):
+                lines.append(f"{step}: {_entries(sources)} held{reason}")
+    pins = [str(item.sources) for item in after if item.pin and item.sources]
+    if pins:
+        lines.append(f"pinned: {', '.join(pins)}")
+    if result.previous:
+        kept = result.kept
+        lines.append(
+            f"prefix: {kept.messages} of the {kept.out_of} messages sent before are its "
+            f"beginning ({kept.tokens:_} tokens)"
+        )
+    if result.over is not None:
+        lines.append(f"over: {result.over}")
+    lines += [f"warning: {warning}" for warning in result.warnings]
+
+    return "\n".join(lines)
+
+
+def _entries(sources: Span) -> str:
+    count = len(sources)
+    return f"entry {sources}" if count == 1 else f"{count} entries ({sources})"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:59]}…"  # noqa: PLR2004  a line's width

@@ -1,0 +1,166 @@
+"""
+The calls of a chat message, read and written.
+
+An ordinary call is a `ToolCall` without `extra`. A custom call's input becomes
+JSON text; a call of a kind that is not known here keeps all of itself as its
+arguments. So every call has an id for its result to find, and arguments that
+can be counted.
+"""
+
+import json
+from typing import Any
+
+from unabridged.formats.chat_parts import Keys, kept, own, refuse
+from unabridged.json_values import json_of, json_text
+from unabridged.messages import ToolCall
+
+__all__ = ["read_calls", "write_call"]
+
+
+def read_calls(keys: dict[str, Any], where: str) -> tuple[ToolCall, ...]:
+    """
+    Take the calls out of *keys*; a null or an empty list stays there.
+
+    >>> call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
+    >>> read_calls({"tool_calls": [call]}, "messages[0]") == (ToolCall("c1", "now"),)
+    True
+    """
+    calls = keys.get("tool_calls")
+    if calls is not None and not isinstance(calls, list):
+        refuse(f"{where}.tool_calls", "a list", calls)
+    if not calls:
+        return ()
+    del keys["tool_calls"]
+
+    return tuple(_call(call, f"{where}.tool_calls[{at}]") for at, call in enumerate(calls))
+
+
+def write_call(call: ToolCall) -> dict[str, Any]:
+    """
+    The call as a chat API takes it, a fresh dict.
+
+    >>> write_call(ToolCall("c1", "now"))
+    {'id': 'c1', 'type': 'function', 'function': {'name': 'now', 'arguments': '{}'}}
+    """
+    shape = own(call.extra)
+    match shape.get("as"):
+        case "custom":
+            form: dict[str, Any] = {"name": call.name, "input": _spoken(call.arguments)}
+            kind = "custom"
+        case "other":
+            whole = _object(call.arguments) or {"type": call.name}
+            return whole | {"id": call.id} if call.id else whole
+        case _:
+            form = {"name": call.name, "arguments": call.arguments}
+            kind = "function"
+    if not shape:
+        return {"id": call.id, "type": kind, kind: form}
+
+    return _shaped({"id": call.id, "type": kind, kind: form}, kind, shape)
+
+
+def _shaped(out: dict[str, Any], kind: str, shape: dict[str, Any]) -> dict[str, Any]:
+    form, lacks = out[kind], shape.get("lacks", ())
+    if "id" in lacks and not out["id"]:
+        del out["id"]
+    if "type" in lacks:
+        del out["type"]
+    if "arguments" in lacks and form["arguments"] == "{}":
+        del form["arguments"]
+    if shape.get("arguments") == "object":
+        form["arguments"] = _object(form["arguments"])
+    out[kind] = {**shape.get("inner", {}), **form}
+
+    return {**shape.get("keys", {}), **out}
+
+
+def _call(call: object, where: str) -> ToolCall:
+    if not isinstance(call, dict):
+        refuse(where, "an object", call)
+    match call:
+        case {
+            "id": str(id_),
+            "type": "function",
+            "function": {"name": str(name), "arguments": str(arguments), **inner},
+            **keys,
+        }:
+            return ToolCall(id_, name, arguments, extra=kept(keys, _inner(inner), where))
+        case {
+            "id": str(id_),
+            "type": "custom",
+            "custom": {"name": str(name), "input": str(text), **inner},
+            **keys,
+        }:
+            extra = kept(keys, {"as": "custom", **_inner(inner)}, where)
+            return ToolCall(id_, name, json_text(text), extra=extra)
+        case _ if call.get("type", "function") == "function":
+            return _loose_call(dict(call), where)
+        case _:
+            return ToolCall(
+                call["id"] if isinstance(call.get("id"), str) else "",
+                call["type"] if isinstance(call.get("type"), str) else "",
+                json_of(call, where).text,
+                extra=kept({}, {"as": "other"}, where),
+            )
+
+
+def _loose_call(keys: dict[str, Any], where: str) -> ToolCall:
+    # as local servers write it: without id or type, with arguments as an object or without any
+    shape: dict[str, Any] = {}
+    lacks = [] if "type" in keys else ["type"]
+    keys.pop("type", None)
+    function = keys.pop("function", ...)
+    if not isinstance(function, dict):
+        refuse(f"{where}.function", "an object", function)
+    inner = dict(function)
+    name = inner.pop("name", ...)
+    if not isinstance(name, str):
+        refuse(f"{where}.function.name", "text", name)
+
+    id_ = keys.get("id")
+    if id_ is None:
+        lacks.append("id")
+    elif isinstance(id_, str):
+        del keys["id"]
+    else:
+        refuse(f"{where}.id", "text", id_)
+
+    match inner.get("arguments"):
+        case None:
+            lacks.append("arguments")
+            arguments = "{}"
+        case str(arguments):
+            del inner["arguments"]
+        case dict() as given:
+            shape["arguments"] = "object"
+            arguments = json_of(given, f"{where}.function.arguments").text
+            del inner["arguments"]
+        case wrong:
+            refuse(f"{where}.function.arguments", "text", wrong)
+    if lacks:
+        shape["lacks"] = tuple(lacks)
+
+    return ToolCall(id_ or "", name, arguments, extra=kept(keys, shape | _inner(inner), where))
+
+
+def _inner(inner: Keys) -> dict[str, Any]:
+    return {"inner": inner} if inner else {}
+
+
+def _object(arguments: str) -> dict[str, Any]:
+    found = _loaded(arguments)
+
+    return found if isinstance(found, dict) else {}
+
+
+def _spoken(arguments: str) -> str:
+    found = _loaded(arguments)
+
+    return found if isinstance(found, str) else arguments
+
+
+def _loaded(arguments: str) -> object:
+    try:
+        return json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None

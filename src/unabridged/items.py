@@ -1,0 +1,108 @@
+"""
+Items, blocks and rounds: what a view is made of.
+"""
+
+from attrs import field, frozen
+
+from unabridged.messages import Message
+from unabridged.spans import NOTHING, Span
+
+__all__ = ["Block", "Item", "Round", "Unloaded"]
+
+
+@frozen
+class Item:
+    """
+    A message as it stands in a view, with the entries it stands for.
+
+    *pin* is "" or why it stays: "role", "hand", "held". An item that was put
+    in has no sources and stands after the block of entry *after*.
+
+    >>> from unabridged.testing import user, view_of
+    >>> view_of([user("hi")])[0].sources
+    Span.of([1])
+    """
+
+    message: Message
+    sources: Span
+    after: int | None = None
+    pin: str = ""
+    stands_in: bool = False
+    score: float | None = None
+    head: int = field(default=0, eq=False, repr=False, kw_only=True)
+    opener: int = field(default=0, eq=False, repr=False, kw_only=True)
+
+    @property
+    def first(self) -> int:
+        """
+        The first entry it stands for; 0 for an item that was put in.
+        """
+        ranges = self.sources.ranges
+        return ranges[0][0] if ranges else 0
+
+    @property
+    def wide(self) -> bool:
+        """
+        Whether it stands for several entries.
+        """
+        ranges = self.sources.ranges
+        return len(ranges) > 1 or (len(ranges) == 1 and ranges[0][0] != ranges[0][1])
+
+    @property
+    def opens(self) -> bool:
+        """
+        Whether a round starts here.
+        """
+        return self.opener > 0 and self.opener == self.first == self.head
+
+
+class Block(tuple[Item, ...]):
+    """
+    Items that may not be parted: a call, its results and what came between.
+
+    >>> from unabridged.testing import call, result, user, view_of
+    >>> view = view_of([user("hi"), call("c1"), result("c1")])
+    >>> [len(block) for block in view.blocks]
+    [1, 2]
+    """
+
+    __slots__ = ()
+
+
+class Round(tuple[Block, ...]):
+    """
+    Whole blocks, opened by a user's message, or what stands before the first of these.
+
+    >>> from unabridged.testing import assistant, user, view_of
+    >>> [r.opened for r in view_of([assistant("Hello."), user("hi"), assistant("yes")]).rounds]
+    [False, True]
+    """
+
+    __slots__ = ()
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """
+        The items of its blocks.
+        """
+        return tuple(item for block in self for item in block)
+
+    @property
+    def opened(self) -> bool:
+        """
+        Whether a user's message opens it.
+        """
+        return self[0][0].opens
+
+
+class Unloaded(BaseException):  # noqa: N818  a signal, not an error
+    """
+    The private signal of a view that is read past what is loaded of it.
+
+    *wanted* entries are to be loaded, or *everything*, or else simply more.
+    """
+
+    def __init__(self, wanted: Span = NOTHING, *, everything: bool = False) -> None:
+        super().__init__(wanted, everything)
+        self.wanted = wanted
+        self.everything = everything

@@ -1,0 +1,178 @@
+"""
+Links: what ties an entry to earlier ones, worked out once, when it is appended.
+
+A result belongs to the newest assistant message before it that calls with its
+id, and there to the first such call that is still open; else it is an orphan.
+Ids may be reused, results may come late, doubled or out of order. A bare
+reasoning message is tied to the assistant message after it.
+
+Nothing here looks at the whole log: what the next entry can link to is the
+open calls, and `Links` holds those.
+"""
+
+from collections import Counter
+from typing import NamedTuple
+
+from attrs import evolve, frozen
+
+from unabridged.messages import Message, Reasoning, ToolCall, ToolResult
+from unabridged.spans import NOTHING, Span
+
+__all__ = ["Links", "Marks", "OpenCall", "calls_of", "has_words", "is_bare_result", "joined"]
+
+_NEVER_CALLS = frozenset({"user", "system", "developer", "tool"})
+
+
+class Marks(NamedTuple):
+    """
+    What a store keeps beside an entry: the first entry of the block it joined,
+    the user message that opened its round (0: none), the newest entry with a
+    user's words.
+    """
+
+    head: int
+    opener: int
+    asked: int
+
+
+class OpenCall(NamedTuple):
+    """
+    *count* unanswered calls with one *id* in entry *seq*, whose block starts at *head*.
+    """
+
+    id: str
+    seq: int
+    count: int
+    head: int
+    opener: int
+
+
+@frozen
+class Links:
+    """
+    What the marks of the next entry follow from.
+
+    *asked* and *spoke* are the newest entries with a user's words and with an
+    assistant's, each with the first and last entry of its block.
+    """
+
+    opener: int = 0
+    asked: int = 0
+    asked_block: tuple[int, int] = (0, 0)
+    spoke: int = 0
+    spoke_block: tuple[int, int] = (0, 0)
+    thinking: tuple[int, int] = (0, 0)
+    calls: tuple[OpenCall, ...] = ()
+
+    @property
+    def pending(self) -> int:
+        """
+        The entry whose calls wait for their results; 0 if there is none.
+        """
+        waits = any(call.seq == self.spoke for call in self.calls)
+        return self.spoke if waits else 0
+
+
+def calls_of(message: Message) -> tuple[ToolCall, ...]:
+    """
+    The calls that results may answer: those of an assistant, whatever its role is called.
+    """
+    if message.role in _NEVER_CALLS:
+        return ()
+
+    return message.tool_calls
+
+
+def has_words(message: Message) -> bool:
+    """
+    Whether it is a user's message that holds more than tool results.
+    """
+    if message.role != "user":
+        return False
+
+    return not message.parts or any(not isinstance(part, ToolResult) for part in message.parts)
+
+
+def is_bare_result(message: Message) -> bool:
+    """
+    Whether it holds tool results and nothing else.
+    """
+    return bool(message.parts) and all(isinstance(part, ToolResult) for part in message.parts)
+
+
+def joined(links: Links, seq: int, message: Message) -> tuple[Links, Marks, Span]:
+    """
+    The links after entry *seq*, its marks, and the entries whose calls it answers.
+    """
+    if len(message.parts) == 1 and message.role == "user" and has_words(message):
+        # the commonest entry of all: words that link to nothing
+        after = evolve(
+            links, opener=seq, asked=seq, asked_block=(seq, seq), thinking=(0, 0)
+        )
+        return after, Marks(seq, seq, seq), NOTHING
+
+    results, calls = message.tool_results, calls_of(message)
+    speaks = message.role == "assistant" or bool(calls)
+    words = has_words(message)
+    still_open, answered = _answer(links.calls, results)
+
+    bonds = [(call.head, call.opener) for call in answered]
+    if speaks and links.thinking[0]:
+        bonds.append(links.thinking)
+    head, opener = min(bonds, default=(seq, seq if words else links.opener))
+
+    if head < seq:
+        still_open = tuple(
+            call._replace(head=min(head, call.head), opener=opener if head < call.head else call.opener)
+            if call.seq >= head
+            else call
+            for call in still_open
+        )
+    if calls:
+        counts = Counter(call.id for call in calls)
+        fresh = tuple(OpenCall(id_, seq, n, head, opener) for id_, n in counts.items())
+        still_open = (*(call for call in still_open if call.id not in counts), *fresh)
+
+    asked = seq if words else links.asked
+    thinks = speaks and bool(message.parts) and isinstance(message.parts[-1], Reasoning)
+    after = Links(
+        opener=opener,
+        asked=asked,
+        asked_block=_grown(links.asked_block, asked, links.asked, head, seq),
+        spoke=seq if speaks else links.spoke,
+        spoke_block=_grown(links.spoke_block, seq if speaks else links.spoke, links.spoke, head, seq),
+        thinking=(head, opener) if thinks else (0, 0),
+        calls=still_open,
+    )
+    return after, Marks(head, opener, asked), Span.of(call.seq for call in answered)
+
+
+def _answer(
+    calls: tuple[OpenCall, ...], results: tuple[ToolResult, ...]
+) -> tuple[tuple[OpenCall, ...], list[OpenCall]]:
+    if not results or not calls:
+        return calls, []
+    by_id = {call.id: call for call in calls}
+    answered: list[OpenCall] = []
+    for result in results:
+        call = by_id.get(result.call_id)
+        if call is None or call.count == 0:
+            continue
+        answered.append(call)
+        by_id[call.id] = call._replace(count=call.count - 1)
+
+    return tuple(call for call in by_id.values() if call.count), answered
+
+
+def _grown(
+    block: tuple[int, int], newest: int, before: int, head: int, seq: int
+) -> tuple[int, int]:
+    """
+    The block of the newest such entry, after entry *seq* joined the block that starts at *head*.
+    """
+    if newest != before:
+        return (head, seq)
+    if newest and head <= block[1] and head < seq:
+        return (min(head, block[0]), seq)
+
+    return block

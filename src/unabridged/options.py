@@ -1,0 +1,155 @@
+"""
+Options of strategies: how they are checked, and the ones that several share.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import field
+
+from unabridged.cuts import Cut
+from unabridged.errors import BudgetError, ConfigError
+from unabridged.json_values import json_of
+from unabridged.records import Drop, Note
+from unabridged.results import TrimResult
+from unabridged.views import View
+
+__all__ = [
+    "cut_result",
+    "down_to_option",
+    "flag",
+    "ge",
+    "last_cut",
+    "one_of",
+    "opening_option",
+    "plural",
+    "share_of",
+]
+
+
+def ge(least: int) -> Callable[[Any, Any, Any], None]:
+    """
+    A validator: an int of *least* or more, or None for no limit.
+    """
+
+    def check(instance: object, attribute: Any, value: object) -> None:
+        if value is None:
+            return
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            msg = (
+                f"{type(instance).__name__}: `{attribute.name}` must be an int of {least} or more, "
+                f"or None for no limit, got {value!r}"
+            )
+            raise ConfigError(msg)
+
+    return check
+
+
+def share_of(instance: object, attribute: Any, value: object) -> None:
+    """
+    A validator: a number above 0 and up to 1, or None.
+    """
+    if value is None:
+        return
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
+        msg = (
+            f"{type(instance).__name__}: `{attribute.name}` must be above 0 and at most 1, "
+            f"got {value!r}"
+        )
+        raise ConfigError(msg)
+
+
+def one_of(*allowed: str) -> Callable[[Any, Any, Any], None]:
+    """
+    A validator: one of these words.
+    """
+
+    def check(instance: object, attribute: Any, value: object) -> None:
+        if value not in allowed:
+            msg = (
+                f"{type(instance).__name__}: `{attribute.name}` must be one of "
+                f"{', '.join(map(repr, allowed))}, got {value!r}"
+            )
+            raise ConfigError(msg)
+
+    return check
+
+
+def below(limit: str) -> Callable[[Any, Any, Any], None]:
+    """
+    A validator: an int of 1 or more and below the field *limit*, or None.
+    """
+
+    def check(instance: object, attribute: Any, value: Any) -> None:
+        ge(1)(instance, attribute, value)
+        high = getattr(instance, limit)
+        if value is not None and high is not None and value >= high:
+            msg = (
+                f"{type(instance).__name__}: `{attribute.name}` ({value:_}) must be below "
+                f"`{limit}` ({high:_}): it is what a cut cuts down to once `{limit}` is passed"
+            )
+            raise ConfigError(msg)
+
+    return check
+
+
+def flag(*, default: bool) -> Any:
+    """
+    A keyword that is on or off.
+    """
+    return field(default=default, kw_only=True)
+
+
+def opening_option() -> Any:
+    """
+    The keyword `opening`: what a view opens on after a cut.
+    """
+    return field(
+        default="question", kw_only=True, validator=one_of("question", "next", "anywhere")
+    )
+
+
+def down_to_option(limit: str) -> Any:
+    """
+    The keyword `down_to`: the low mark, below the field *limit*.
+    """
+    return field(default=None, kw_only=True, validator=below(limit))
+
+
+def plural(count: int, noun: str) -> str:
+    """
+    A number with its noun: "1 message", "40 messages".
+    """
+    return f"{count:_} {noun}" + ("" if count == 1 else "s")
+
+
+def last_cut(view: View, step: object) -> int:
+    """
+    The first entry that the last cut of this step kept; 0 if none is noted.
+    """
+    key = repr(step)
+    for note in view.notes:
+        if note.kind == "cut" and note.key == key:
+            return int(note.value.value["first"])
+
+    return 0
+
+
+def cut_result(  # noqa: PLR0913  the options that every cut has
+    view: View, done: Cut, step: object, *, reason: str, strict: bool, marks: bool, replace: bool
+) -> TrimResult:
+    """
+    The result of a cut: what leaves, its note if the step has a low mark, what is over.
+
+    Raises:
+        BudgetError: something is over, and the step is strict.
+    """
+    if strict and done.over is not None:
+        msg = f"step {step!r}: {done.over}; raise the limit, unpin, or clip what is long"
+        raise BudgetError(msg)
+    changes = (Drop(done.dropped, reason=reason, replace=replace),) if done.dropped else ()
+    notes = ()
+    if marks and done.moved and done.first:
+        notes = (Note("cut", repr(step), json_of({"first": done.first})),)
+
+    return TrimResult(view, changes, notes, done.over)

@@ -1,0 +1,474 @@
+"""
+Chains of steps, and the two ways to run them.
+
+`a | b`, `[a, b]` and `chain(a, b)` are the same value. A step is a strategy,
+a function, an `async def` function, or a chain. `run` and `arun` walk the same
+flow; only how they answer a question differs.
+"""
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from typing import Any, ClassVar, TypeAlias
+
+import attrs
+from attrs import evolve, field, frozen
+
+from unabridged.contract import Ask, Await, Flow, Search, StrategyLike, TrimContext, Trimmer
+from unabridged.errors import (
+    ConfigError,
+    NeedsAnswerError,
+    NeedsAsyncError,
+    OutcomeError,
+    StepError,
+    StrategyError,
+    UnabridgedError,
+)
+from unabridged.items import Item
+from unabridged.messages import Message
+from unabridged.results import TrimResult, unchanged
+from unabridged.steps import is_async, label, settled
+from unabridged.views import View
+
+__all__ = [
+    "Answer",
+    "AskFunction",
+    "Custom",
+    "Pipeline",
+    "SearchFunction",
+    "Strategy",
+    "arun",
+    "chain",
+    "custom",
+    "flow",
+    "performed",
+    "run",
+    "step_of",
+    "written_back",
+]
+
+AskFunction: TypeAlias = Callable[[Ask], Any]
+SearchFunction: TypeAlias = Callable[[Search], Any]
+Answer: TypeAlias = Any
+
+
+class Strategy:
+    """
+    What built-in strategies share: `|`, and a repr that shows only what was asked for.
+
+    A class of your own may inherit it; a plain function needs no base class.
+    """
+
+    __slots__ = ()
+
+    asks: ClassVar[bool] = False
+    """Whether it asks a model, so that a memory without `ask=` can be refused early."""
+
+    def __or__(self, other: StrategyLike) -> "Pipeline":
+        return chain(self, other)  # type: ignore[arg-type]  # the mixin is called by its subclass
+
+    def __ror__(self, other: StrategyLike) -> "Pipeline":
+        return chain(other, self)  # type: ignore[arg-type]  # the mixin is called by its subclass
+
+    def __repr__(self) -> str:
+        try:
+            return _written_out(self)
+        except TypeError:  # an option that cannot be hashed
+            return _written_out.__wrapped__(self)
+
+
+@functools.lru_cache(maxsize=1_024)
+def _written_out(strategy: Strategy) -> str:
+    given: list[str] = []
+    named = False
+    for known in attrs.fields(type(strategy)):  # type: ignore[arg-type]  # subclasses are attrs
+        value = getattr(strategy, known.name)
+        if value == known.default and type(value) is type(known.default):
+            named = True
+            continue
+        shown = _shown(value)
+        given.append(f"{known.name}={shown}" if named or known.kw_only else shown)
+
+    return f"{type(strategy).__name__}({', '.join(given)})"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:_}"
+    if callable(value) and not isinstance(value, Strategy):
+        return label(value)
+
+    return repr(value)
+
+
+@frozen(repr=False)
+class Custom(Strategy):
+    """
+    A function as a step; `custom` and `written_back` make one, and a chain does by itself.
+    """
+
+    function: Trimmer
+    replace: bool = field(default=False, kw_only=True)
+    strict: bool = field(default=False, kw_only=True)
+
+    def __call__(self, view: View, ctx: TrimContext, /) -> Generator[Any, Any, TrimResult]:
+        outcome = yield from _outcome(self.function, view, ctx)
+        if isinstance(outcome, TrimResult):
+            return outcome
+
+        return settled(
+            view, outcome, label(self), replace=self.replace, strict=self.strict
+        )
+
+    def __repr__(self) -> str:
+        name = label(self.function)
+        match (self.replace, self.strict):
+            case (False, False):
+                return name
+            case (True, False):
+                return f"written_back({name})"
+            case _:
+                given = [f"{k}=True" for k in ("replace", "strict") if getattr(self, k)]
+                return f"custom({name}, {', '.join(given)})"
+
+
+def custom(function: Trimmer, *, replace: bool = False, strict: bool = False) -> Custom:
+    """
+    A function as a step: with *replace* its changes are written back, with *strict* it is refused
+    where it parts a call from its result or leaves out what must stay.
+
+    >>> from unabridged.testing import user, view_of
+    >>> def newest(view, ctx):
+    ...     return view.tail(1)
+    >>> run(custom(newest), view_of([user("a"), user("b")])).text()
+    'user: b'
+    """
+    return Custom(function, replace=replace, strict=strict)
+
+
+def written_back(function: Trimmer) -> Custom:
+    """
+    A function as a step whose changes are written back to the log.
+
+    >>> def newest(view, ctx):
+    ...     return view.tail(1)
+    >>> written_back(newest)
+    written_back(newest)
+    """
+    return Custom(function, replace=True)
+
+
+@frozen(repr=False)
+class Pipeline(Strategy):
+    """
+    Steps, one after the other; each gets the view that the one before left.
+
+    >>> from unabridged import TokenBudget, Window
+    >>> Window(40) | TokenBudget(8_000)
+    Window(40) | TokenBudget(8_000)
+    """
+
+    steps: tuple[Any, ...] = ()
+
+    @property
+    def asks(self) -> bool:  # type: ignore[override]  # of the steps it holds
+        """
+        Whether a step asks a model.
+        """
+        return any(getattr(step, "asks", False) for step in self.steps)
+
+    def __call__(self, view: View, ctx: TrimContext, /) -> Generator[Any, Any, TrimResult]:
+        if not self.steps:
+            return unchanged(view)
+        done = result = yield from _labelled(self.steps[0], view, ctx)
+        for step in self.steps[1:]:
+            done = yield from _labelled(step, done.view, ctx)
+            result = result.then(done)
+
+        return result
+
+    def __repr__(self) -> str:
+        if not self.steps:
+            return "chain()"
+        if len(self.steps) == 1 or all(isinstance(step, Custom) for step in self.steps[:2]):
+            return f"chain({', '.join(map(repr, self.steps))})"
+
+        return " | ".join(map(repr, self.steps))
+
+
+def chain(*steps: StrategyLike) -> Pipeline:
+    """
+    The steps as one strategy; chains and lists in it are flattened.
+
+    >>> from unabridged import TokenBudget, Window
+    >>> chain(Window(40), TokenBudget(8_000)) == Window(40) | TokenBudget(8_000)
+    True
+    >>> chain([Window(40), [TokenBudget(8_000)]]) == chain(Window(40), TokenBudget(8_000))
+    True
+    """
+    return Pipeline(tuple(_flattened(steps)))
+
+
+def _flattened(steps: Iterable[Any]) -> Iterable[Any]:
+    for step in steps:
+        match step:
+            case Pipeline():
+                yield from step.steps
+            case str() | bytes():
+                msg = f"a chain takes strategies and functions, got the text {step!r}"
+                raise ConfigError(msg)
+            case type():
+                msg = f"a chain takes strategies, got the class {step.__name__}; call it first"
+                raise ConfigError(msg)
+            case Strategy():
+                yield step
+            case list() | tuple():
+                yield from _flattened(step)
+            case _ if callable(step):
+                yield Custom(step)
+            case _:
+                msg = f"a chain takes strategies and functions, got {type(step).__name__}"
+                raise ConfigError(msg)
+
+
+def step_of(strategy: StrategyLike) -> Strategy:
+    """
+    One strategy of whatever may be a step: itself, or a chain.
+    """
+    return strategy if isinstance(strategy, Strategy) else chain(strategy)
+
+
+def performed(
+    strategy: Any, view: View, ctx: TrimContext
+) -> Generator[Any, Any, TrimResult]:
+    """
+    The result of a strategy inside another one, which answers for it under its own name.
+    """
+    outcome = yield from _outcome(strategy, view, ctx)
+    if isinstance(outcome, TrimResult):
+        return outcome
+
+    return settled(view, outcome, label(strategy), replace=False, strict=False)
+
+
+def run(
+    strategy: StrategyLike,
+    view: View,
+    context: TrimContext = TrimContext(),  # noqa: B008  a frozen value
+    ask: AskFunction | None = None,
+    search: SearchFunction | None = None,
+) -> TrimResult:
+    """
+    What *strategy* makes of *view*. *ask* answers its questions, *search* its searches.
+
+    Raises:
+        NeedsAnswerError: a step asks and nobody answers.
+        NeedsAsyncError: a step, or an answer, is async; use `arun`.
+
+    >>> from unabridged import Window
+    >>> from unabridged.testing import user, view_of
+    >>> run(Window(1), view_of([user("a"), user("b")])).text()
+    'user: b'
+    """
+    walk = flow(strategy, view, context)
+    reply: Answer = None
+    failure: Exception | None = None
+    while True:
+        try:
+            request = walk.send(reply) if failure is None else walk.throw(failure)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        reply, failure = None, None
+        call = answering(request, ask, search, sync=True)
+        try:
+            reply = _settled_answer(request, call())
+        except NeedsAsyncError:
+            walk.close()
+            raise
+        except Exception as error:  # noqa: BLE001  the step decides what a failure means
+            failure = error
+
+
+async def arun(
+    strategy: StrategyLike,
+    view: View,
+    context: TrimContext = TrimContext(),  # noqa: B008  a frozen value
+    ask: AskFunction | None = None,
+    search: SearchFunction | None = None,
+) -> TrimResult:
+    """
+    As `run`, awaiting async steps and answers; *ask* and *search* may be either.
+
+    >>> import asyncio
+    >>> from unabridged import Window
+    >>> from unabridged.testing import user, view_of
+    >>> asyncio.run(arun(Window(1), view_of([user("a"), user("b")]))).text()
+    'user: b'
+    """
+    walk = flow(strategy, view, context)
+    reply: Answer = None
+    failure: Exception | None = None
+    while True:
+        try:
+            request = walk.send(reply) if failure is None else walk.throw(failure)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        reply, failure = None, None
+        call = answering(request, ask, search, sync=False)
+        try:
+            answer = call()
+            if inspect.isawaitable(answer):
+                answer = await answer
+            reply = checked(request, answer)
+        except Exception as error:  # noqa: BLE001  the step decides what a failure means
+            failure = error
+
+
+def flow(
+    strategy: StrategyLike, view: View, context: TrimContext
+) -> Generator[Ask | Search | Await, Any, TrimResult]:
+    """
+    The run as a flow, for who drives it: `run`, `arun`, a memory.
+    """
+    step = strategy if isinstance(strategy, Pipeline) else chain(strategy)
+    result = yield from step(view, context)
+
+    return evolve(result, count=context.count, previous=context.previous)
+
+
+def answering(
+    request: Ask | Search | Await,
+    ask: AskFunction | None,
+    search: SearchFunction | None,
+    *,
+    sync: bool,
+) -> Callable[[], Any]:
+    """
+    How to answer *request*.
+    """
+    match request:
+        case Ask():
+            if ask is None:
+                msg = (
+                    f"a step asks a model ({request.purpose}) and nobody answers; "
+                    "pass ask=, a function from Ask to text"
+                )
+                raise NeedsAnswerError(msg)
+            if sync and is_async(ask):
+                msg = "ask= is async and the run is not; use arun or AsyncMemory"
+                raise NeedsAsyncError(msg)
+            return lambda: ask(request)
+        case Search():
+            if search is None:
+                msg = f"a step searches for {request.query!r} and nobody answers; pass search="
+                raise NeedsAnswerError(msg)
+            if sync and is_async(search):
+                msg = "search= is async and the run is not; use arun or AsyncMemory"
+                raise NeedsAsyncError(msg)
+            return lambda: search(request)
+        case Await():
+            if sync:
+                msg = "a step is async and the run is not; use arun or AsyncMemory"
+                raise NeedsAsyncError(msg)
+            return request.call
+
+
+def checked(request: Ask | Search | Await, answer: Answer) -> Answer:
+    """
+    The answer, if it is one that the request can have.
+    """
+    if isinstance(request, Ask) and not isinstance(answer, str):
+        msg = f"an answer must be text, got {type(answer).__name__}; return the reply's text"
+        raise OutcomeError(msg)
+
+    return answer
+
+
+def _settled_answer(request: Ask | Search | Await, answer: Answer) -> Answer:
+    if inspect.isawaitable(answer):
+        if inspect.iscoroutine(answer):
+            answer.close()
+        msg = "the answer is awaitable and the run is not async; use arun or AsyncMemory"
+        raise NeedsAsyncError(msg)
+
+    return checked(request, answer)
+
+
+def _labelled(
+    step: Any, view: View, ctx: TrimContext
+) -> Generator[Any, Any, TrimResult]:
+    """
+    The result of one step, its name on each change; what it raises names it too.
+    """
+    name = label(step)
+    try:
+        outcome = yield from _outcome(step, view, ctx)
+    except StrategyError as error:
+        if str(error).startswith("step "):
+            raise
+        msg = f"step {name}: {error}"
+        raise type(error)(msg) from error
+    except UnabridgedError:
+        raise
+    except Exception as error:
+        msg = f"step {name}: raised {type(error).__name__}: {error}"
+        raise StepError(msg) from error
+    if not isinstance(outcome, TrimResult):
+        outcome = settled(view, outcome, name, replace=False, strict=False)
+    if any(not change.step for change in outcome.changes):
+        changes = tuple(c if c.step else evolve(c, step=name) for c in outcome.changes)
+        return evolve(outcome, changes=changes)
+
+    return outcome
+
+
+def _outcome(
+    step: Any, view: View, ctx: TrimContext
+) -> Generator[Any, Any, TrimResult | list[Any]]:
+    """
+    What a step gives, whatever way it has to give it.
+    """
+    if is_async(step):
+        given = yield Await(lambda: step(view, ctx))
+    else:
+        given = step(view, ctx)
+        if inspect.isgenerator(given):
+            given = yield from _walked(given)
+        elif inspect.isawaitable(given):
+            try:
+                given = yield Await(lambda: given)
+            finally:
+                if inspect.iscoroutine(given):
+                    given.close()
+    if isinstance(given, TrimResult):
+        return given
+    if isinstance(given, str | bytes | Message) or not isinstance(given, Iterable):
+        msg = (
+            f"step {label(step)}: expected items to keep or a TrimResult, "
+            f"got {type(given).__name__}"
+        )
+        raise OutcomeError(msg)
+
+    return list(given)
+
+
+def _walked(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+    """
+    A generator's outcome: what it returns, or the items it yields.
+    """
+    items: list[Item | Message] = []
+    reply: Any = None
+    failure: Exception | None = None
+    while True:
+        try:
+            given = steps.send(reply) if failure is None else steps.throw(failure)
+        except StopIteration as done:
+            return items if done.value is None else done.value
+        reply, failure = None, None
+        if isinstance(given, Ask | Search | Await):
+            try:
+                reply = yield given
+            except Exception as error:  # noqa: BLE001  passed on to the step
+                failure = error
+        else:
+            items.append(given)

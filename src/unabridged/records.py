@@ -1,0 +1,214 @@
+"""
+Records: the lines of a log, and the changes they hold.
+
+A record appends a message or decides something about earlier ones. Nothing in
+a log is ever edited: what a strategy drops is still there, and a record that
+reverts another one is one more record.
+"""
+
+from typing import TypeAlias
+
+from attrs import field, frozen
+
+from unabridged.json_values import Json, json_of
+from unabridged.messages import Message
+from unabridged.spans import NOTHING, Span
+
+__all__ = [
+    "Appended",
+    "Body",
+    "Change",
+    "Compacted",
+    "Drop",
+    "Entry",
+    "Fold",
+    "Hold",
+    "Insert",
+    "Note",
+    "Noted",
+    "Pinned",
+    "Record",
+    "Reverted",
+]
+
+BY_HAND = "memory."
+
+
+@frozen
+class Drop:
+    """
+    These entries leave the view.
+
+    >>> Drop(Span.between(1, 4), reason="before the last 2 messages", step="Window(2)").step
+    'Window(2)'
+    """
+
+    sources: Span
+    reason: str = field(default="", kw_only=True)
+    step: str = field(default="", kw_only=True)
+    replace: bool = field(default=False, kw_only=True)
+
+
+@frozen
+class Fold:
+    """
+    One message stands in for these entries.
+
+    >>> from unabridged import system
+    >>> Fold(Span.between(1, 4), system("They said hello.")).into.text
+    'They said hello.'
+    """
+
+    sources: Span
+    into: Message
+    reason: str = field(default="", kw_only=True)
+    step: str = field(default="", kw_only=True)
+    replace: bool = field(default=False, kw_only=True)
+
+
+@frozen
+class Insert:
+    """
+    A message is put in after the block of the entry *after* (0: at the head).
+
+    >>> from unabridged import system
+    >>> Insert(system("It is Monday."), after=0).after
+    0
+    """
+
+    into: Message
+    after: int = 0
+    reason: str = field(default="", kw_only=True)
+    step: str = field(default="", kw_only=True)
+    replace: bool = field(default=False, kw_only=True)
+
+
+@frozen
+class Hold:
+    """
+    These entries are pinned for one projection.
+
+    >>> Hold(Span.one(3), reason="recalled").reason
+    'recalled'
+    """
+
+    sources: Span
+    reason: str = field(default="", kw_only=True)
+    step: str = field(default="", kw_only=True)
+    replace: bool = field(default=False, kw_only=True)
+
+
+Change: TypeAlias = Drop | Fold | Insert | Hold
+
+
+@frozen
+class Note:
+    """
+    A derived fact kept beside the messages: a model's answer, the place of a cut.
+
+    It never alters the transcript.
+
+    >>> Note("cut", "Window(40)", {"first": 21}).value.value
+    {'first': 21}
+    """
+
+    kind: str
+    key: str
+    value: Json = field(converter=json_of)
+    sources: Span = NOTHING
+
+
+@frozen
+class Appended:
+    """
+    A message joins the thread as entry *seq* (0 until a store numbers it).
+    """
+
+    seq: int
+    message: Message
+    pinned: bool = False
+
+
+@frozen
+class Compacted:
+    """
+    Changes are written back; they were worked out from the log up to record *upto*.
+    """
+
+    changes: tuple[Change, ...]
+    upto: int
+
+
+@frozen
+class Noted:
+    """
+    Notes are kept.
+    """
+
+    notes: tuple[Note, ...]
+
+
+@frozen
+class Reverted:
+    """
+    Record *rec*, a `Compacted` or a `Reverted`, no longer counts.
+    """
+
+    rec: int
+
+
+@frozen
+class Pinned:
+    """
+    These entries are pinned, or no longer.
+    """
+
+    span: Span
+    on: bool = True
+
+
+Body: TypeAlias = Appended | Compacted | Noted | Reverted | Pinned
+
+
+@frozen
+class Record:
+    """
+    One line of a log: its number, when it was written (seconds since 1970), what it says.
+    """
+
+    rec: int
+    at: float
+    body: Body
+
+
+@frozen
+class Entry:
+    """
+    An appended message as the log holds it.
+
+    *seq* numbers the entries of a thread from 1, *rec* its records. The last
+    three fields are marks that follow from the log: the first entry of the
+    block that this one joined when it came, the user message that opened its
+    round (0: none), and the newest entry up to here with a user's words.
+
+    >>> from unabridged import Memory, user
+    >>> entry = Memory().append(user("hi")).entries[0]
+    >>> entry.seq, entry.message.text
+    (1, 'hi')
+    """
+
+    seq: int
+    rec: int
+    at: float
+    message: Message
+    pinned: bool = False
+    head: int = field(default=0, kw_only=True, repr=False)
+    opener: int = field(default=0, kw_only=True, repr=False)
+    asked: int = field(default=0, kw_only=True, repr=False)
+
+
+def by_hand(change: Change) -> bool:
+    """
+    Whether a person took these entries (`retract`, `rewind`, `clear`), not a strategy.
+    """
+    return change.step.startswith(BY_HAND)

@@ -1,0 +1,186 @@
+"""
+What a store is: threads of records, and the state that each comes to.
+
+Any class with these methods is a store; none need be inherited. A store
+numbers records and entries, keeps the marks of each entry beside it, and runs
+`states.advance` inside the transaction of each append.
+`unabridged.testing.check_store` holds one to all of it.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from attrs import frozen
+
+from unabridged.records import Body, Entry, Note, Record
+from unabridged.spans import Span
+from unabridged.states import ThreadState
+
+__all__ = ["AsyncStore", "Receipt", "Store"]
+
+
+@frozen
+class Receipt:
+    """
+    What an append did: the *records* written, the *entries* among them, and those *known* before.
+
+    *state* is the thread's after it.
+    """
+
+    records: tuple[Record, ...]
+    entries: tuple[Entry, ...]
+    known: tuple[Entry, ...]
+    state: ThreadState
+
+
+class Store(Protocol):
+    """
+    A store that answers at once.
+    """
+
+    def append(
+        self, thread: str, bodies: Sequence[Body], *, expect: int | None = None
+    ) -> Receipt:
+        """
+        Append records, all or none.
+
+        The `seq` of an `Appended` body is given by the store. A message whose id
+        the thread already holds, in an entry that is not retracted, is not
+        appended again if it is equal: its entry is `known`.
+
+        Raises:
+            LogConflictError: *expect* is given and is not the thread's last
+                record; or a `Compacted` leans on a log (`upto`) after which a
+                `Compacted` or `Reverted` was written; or a message has the id of
+                another one. Nothing is written.
+        """
+        ...
+
+    def state(self, thread: str) -> ThreadState:
+        """
+        The state of the thread; an empty one if there is no such thread.
+        """
+        ...
+
+    def read(
+        self,
+        thread: str,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        last: int | None = None,
+        marks: Sequence[str] = (),
+    ) -> tuple[Record, ...]:
+        """
+        The records numbered above *after* and below *before*, in order; the newest *last* of them.
+
+        *marks* chooses kinds: "appended", "decided" (`Compacted`, `Reverted`,
+        `Pinned`), "noted"; all of them by default.
+        """
+        ...
+
+    def entries(self, thread: str, span: Span) -> tuple[Entry, ...]:
+        """
+        These entries, in order; those that were never there, or were deleted, are left out.
+        """
+        ...
+
+    def find(self, thread: str, message_id: str) -> Entry | None:
+        """
+        The newest entry whose message has this id.
+        """
+        ...
+
+    def note(self, thread: str, kind: str, key: str) -> Note | None:
+        """
+        The newest note of this kind and key.
+        """
+        ...
+
+    def threads(self) -> tuple[str, ...]:
+        """
+        The names of the threads that hold a record, sorted.
+        """
+        ...
+
+    def delete(self, thread: str) -> None:
+        """
+        Destroy the thread. The one thing here that cannot be undone.
+        """
+        ...
+
+    def close(self) -> None:
+        """
+        Give back what the store holds open.
+        """
+        ...
+
+
+class AsyncStore(Protocol):
+    """
+    The same store, awaited.
+    """
+
+    async def append(
+        self, thread: str, bodies: Sequence[Body], *, expect: int | None = None
+    ) -> Receipt:
+        """
+        As `Store.append`.
+        """
+        ...
+
+    async def state(self, thread: str) -> ThreadState:
+        """
+        As `Store.state`.
+        """
+        ...
+
+    async def read(
+        self,
+        thread: str,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        last: int | None = None,
+        marks: Sequence[str] = (),
+    ) -> tuple[Record, ...]:
+        """
+        As `Store.read`.
+        """
+        ...
+
+    async def entries(self, thread: str, span: Span) -> tuple[Entry, ...]:
+        """
+        As `Store.entries`.
+        """
+        ...
+
+    async def find(self, thread: str, message_id: str) -> Entry | None:
+        """
+        As `Store.find`.
+        """
+        ...
+
+    async def note(self, thread: str, kind: str, key: str) -> Note | None:
+        """
+        As `Store.note`.
+        """
+        ...
+
+    async def threads(self) -> tuple[str, ...]:
+        """
+        As `Store.threads`.
+        """
+        ...
+
+    async def delete(self, thread: str) -> None:
+        """
+        As `Store.delete`.
+        """
+        ...
+
+    async def close(self) -> None:
+        """
+        As `Store.close`.
+        """
+        ...

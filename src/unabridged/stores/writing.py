@@ -1,0 +1,184 @@
+"""
+What every store does the same way: who may append, how records are numbered, what expires.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import assert_never
+
+from attrs import evolve
+
+from unabridged.errors import ConfigError, LogConflictError
+from unabridged.links import Marks
+from unabridged.records import (
+    Appended,
+    Body,
+    Compacted,
+    Entry,
+    Noted,
+    Pinned,
+    Record,
+    Reverted,
+)
+from unabridged.spans import NOTHING, Span
+from unabridged.states import Log, ThreadState, advance
+
+__all__ = [
+    "admitted",
+    "advancing",
+    "checked_retain",
+    "entry_of",
+    "expired",
+    "mark_of",
+    "without",
+]
+
+def admitted(
+    thread: str,
+    state: ThreadState,
+    bodies: Sequence[Body],
+    expect: int | None,
+    find: Callable[[str], Entry | None],
+) -> tuple[list[Body], tuple[Entry, ...]]:
+    """
+    The bodies to write, and the entries that are known already.
+
+    Raises:
+        LogConflictError: as `Store.append` says; nothing may be written then.
+    """
+    if expect is not None and expect != state.rec:
+        msg = (
+            f"thread {thread!r}: expected record {expect} to be the last, it is {state.rec}; "
+            "read again, then append"
+        )
+        raise LogConflictError(msg)
+    fresh: list[Body] = []
+    known: list[Entry] = []
+    batch: dict[str, Appended] = {}
+    for body in bodies:
+        match body:
+            case Compacted(_, upto) if state.decided > upto:
+                msg = (
+                    f"thread {thread!r}: the changes lean on record {upto}, but record "
+                    f"{state.decided} changed the view since; read again and work them out anew"
+                )
+                raise LogConflictError(msg)
+            case Appended(message=message) if message.id is not None:
+                entry = find(message.id)
+                if entry is not None and entry.seq in state.retracted:
+                    entry = None
+                twin = batch.get(message.id)
+                same = entry.message if entry else twin.message if twin else message
+                if same != message:
+                    where = f"entry {entry.seq}" if entry else "another message of this append"
+                    msg = (
+                        f"thread {thread!r}: message id {message.id!r} belongs to {where}, which "
+                        "says something else; give the new message an id of its own, or none"
+                    )
+                    raise LogConflictError(msg)
+                if entry is not None:
+                    known.append(entry)
+                elif twin is None:
+                    batch[message.id] = body
+                    fresh.append(body)
+            case _:
+                fresh.append(body)
+
+    return fresh, tuple(known)
+
+
+def advancing(
+    state: ThreadState, bodies: Sequence[Body], at: float, log: Log
+) -> Iterator[tuple[Record, Marks | None, ThreadState]]:
+    """
+    Each body as a numbered record, with the marks of its entry and the state after it.
+
+    Whoever iterates stores each record before taking the next: *log* must know it by then.
+    """
+    for body in bodies:
+        if isinstance(body, Appended):
+            body = evolve(body, seq=state.seq + 1)  # noqa: PLW2901  numbered here
+        record = Record(state.rec + 1, at, body)
+        state, marks = advance(state, record, log)
+        yield record, marks, state
+
+
+def entry_of(record: Record, marks: Marks) -> Entry:
+    """
+    The entry that an `Appended` record makes.
+    """
+    body = record.body
+    if not isinstance(body, Appended):
+        msg = f"record {record.rec} appends no message"
+        raise TypeError(msg)
+
+    return Entry(
+        body.seq,
+        record.rec,
+        record.at,
+        body.message,
+        body.pinned,
+        head=marks.head,
+        opener=marks.opener,
+        asked=marks.asked,
+    )
+
+
+def checked_retain(retain: int | None) -> int | None:
+    """
+    The bound, if it is one.
+    """
+    if retain is not None and (not isinstance(retain, int) or retain < 1):
+        msg = f"retain= must be an int of 1 entry or more, or None to keep all, got {retain!r}"
+        raise ConfigError(msg)
+
+    return retain
+
+
+def expired(state: ThreadState, retain: int, head: Callable[[int], int]) -> Span:
+    """
+    The oldest whole blocks that have to go so that *retain* entries are held.
+
+    Pins and the newest user message stay, and so does the newest block.
+    """
+    held = Span.between(1, state.seq) - state.lost
+    over = len(held) - retain
+    if over <= 0:
+        return NOTHING
+    links = state.links
+    spared = state.guarded | Span.between(*links.asked_block) if links.asked else state.guarded
+    if links.asked:
+        spared = spared | Span.one(links.asked)
+    free = held - spared
+    low, cuts = state.seq + 1, list[int]()
+    for seq in reversed(held):
+        low = min(low, head(seq))
+        if low >= seq:
+            cuts.append(seq)
+    for place in reversed(cuts):
+        older = free - Span.between(place, state.seq)
+        if len(older) >= over:
+            return older
+
+    return free - Span.between(cuts[0], state.seq)
+
+
+def without(state: ThreadState, lost: Span) -> ThreadState:
+    """
+    The state once these entries are destroyed: they are no longer in any view.
+    """
+    return evolve(state, live=state.live - lost, lost=state.lost | lost)
+
+
+def mark_of(body: Body) -> str:
+    """
+    The kind of record that `Store.read` calls by this name.
+    """
+    match body:
+        case Appended():
+            return "appended"
+        case Noted():
+            return "noted"
+        case Compacted() | Reverted() | Pinned():
+            return "decided"
+        case _:
+            assert_never(body)

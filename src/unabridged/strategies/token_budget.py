@@ -1,0 +1,124 @@
+"""
+Keeping the newest messages that fit a number of tokens.
+"""
+
+from typing import Literal
+
+from attrs import field, frozen
+
+from unabridged.contract import TrimContext
+from unabridged.cuts import CutRules, Opening, cut
+from unabridged.errors import ConfigError
+from unabridged.items import Item
+from unabridged.options import (
+    cut_result,
+    down_to_option,
+    flag,
+    ge,
+    last_cut,
+    one_of,
+    opening_option,
+    plural,
+    share_of,
+)
+from unabridged.pipeline import Strategy
+from unabridged.results import TrimResult, unchanged
+from unabridged.tokens import TokenCounter, kept
+from unabridged.views import View
+
+__all__ = ["TokenBudget"]
+
+
+@frozen(repr=False)
+class TokenBudget(Strategy):
+    """
+    Keep the newest messages that fit *limit* tokens, in whole blocks.
+
+    Pins, pending calls and the newest user message stay and count; where they
+    alone are over the limit, the result's `over` says by how much and names them.
+
+    Args:
+        limit: tokens; None is no limit.
+        share: instead of *limit*, a share (above 0, at most 1) of what the
+            memory's `budget=` leaves for the history.
+        down_to: the low mark, in tokens; see `Window`.
+        count: a counter of its own; the memory's by default.
+        opening: as for `Window`, and so are *by*, *straddle*, *pin_system*,
+            *strict* and *replace*.
+
+    Raises:
+        ConfigError: *limit* is below 1, *down_to* is not below it, both or a
+            wrong *share* is given.
+
+    >>> from unabridged import run, tokens
+    >>> from unabridged.testing import assistant, user, view_of
+    >>> view = view_of([user("one two"), assistant("three"), user("four five")])
+    >>> print(run(TokenBudget(3, count=tokens.words), view).text())
+    user: four five
+    """
+
+    limit: int | None = field(default=None, validator=ge(1))
+    share: float | None = field(default=None, kw_only=True, validator=share_of)
+    down_to: int | None = down_to_option("limit")
+    count: TokenCounter | None = field(default=None, kw_only=True)
+    opening: Opening = opening_option()
+    by: Literal["blocks", "rounds"] = field(
+        default="blocks", kw_only=True, validator=one_of("blocks", "rounds")
+    )
+    straddle: Literal["drop", "keep"] = field(
+        default="drop", kw_only=True, validator=one_of("drop", "keep")
+    )
+    pin_system: bool = flag(default=True)
+    strict: bool = flag(default=False)
+    replace: bool = flag(default=False)
+
+    def __attrs_post_init__(self) -> None:
+        if self.limit is not None and self.share is not None:
+            msg = f"TokenBudget: give `limit` ({self.limit}) or `share` ({self.share}), not both"
+            raise ConfigError(msg)
+
+    def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
+        limit = self._limit(ctx)
+        if limit is None:
+            return unchanged(view)
+        count = ctx.count if self.count is None else kept(self.count)
+        marks = self.down_to is not None
+        start = last_cut(view, self) if marks else 0
+
+        def weigh(item: Item) -> int:
+            return count(item.message)
+
+        done = cut(view, limit, weigh, "tokens", self._rules(start))
+
+        return cut_result(
+            view,
+            done,
+            self,
+            reason=f"over the budget of {plural(self.down_to or limit, 'token')}",
+            strict=self.strict,
+            marks=marks,
+            replace=self.replace,
+        )
+
+    def _limit(self, ctx: TrimContext) -> int | None:
+        if self.share is None:
+            return self.limit
+        if ctx.budget is None:
+            msg = (
+                f"step {self!r}: a share needs the memory's budget; pass budget= to the memory, "
+                "as in Memory(budget=Budget(128_000, reply=4_000))"
+            )
+            raise ConfigError(msg)
+
+        return max(1, int(self.share * ctx.budget.history))
+
+    def _rules(self, start: int) -> CutRules:
+        return CutRules(
+            opening=self.opening,
+            by=self.by,
+            straddle=self.straddle,
+            pin_system=self.pin_system,
+            count_pins=True,
+            down_to=self.down_to,
+            start=start,
+        )

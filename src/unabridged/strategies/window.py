@@ -1,0 +1,107 @@
+"""
+Keeping the newest messages.
+"""
+
+from typing import Literal
+
+from attrs import field, frozen
+
+from unabridged.contract import TrimContext
+from unabridged.cuts import CutRules, Opening, cut
+from unabridged.items import Item
+from unabridged.options import (
+    cut_result,
+    down_to_option,
+    flag,
+    ge,
+    last_cut,
+    one_of,
+    opening_option,
+    plural,
+)
+from unabridged.pipeline import Strategy
+from unabridged.results import TrimResult, unchanged
+from unabridged.views import View
+
+__all__ = ["Window"]
+
+
+@frozen(repr=False)
+class Window(Strategy):
+    """
+    Keep the last *last* messages, in whole blocks.
+
+    The user message that opened the round of the first kept block is brought
+    along and counts. Pins stay and do not count (`count_pins=True`: they do).
+    With `down_to` it cuts that far down once *last* is passed, and then lets the
+    view grow, so that the prefix a provider has cached stays the same.
+
+    Args:
+        last: messages to keep; None is no limit.
+        down_to: the low mark, in messages.
+        opening: what a view opens on after a cut: "question" brings the user
+            message of its round, "next" moves on to the next message that is
+            neither an assistant's nor a tool's, "anywhere" is the plain cut.
+        by: cut between "blocks" or only between "rounds".
+        straddle: "keep" widens over the block in which the cut falls.
+        pin_system: False treats system and developer messages as any other.
+        count_pins: whether pinned messages count against *last*.
+        strict: raise `BudgetError` where what must stay is over *last*.
+        replace: write what leaves back to the log.
+
+    Raises:
+        ConfigError: *last* is below 1, or *down_to* is not below *last*.
+
+    >>> from unabridged import run
+    >>> from unabridged.testing import assistant, user, view_of
+    >>> view = view_of([user("a"), assistant("b"), user("c"), assistant("d")])
+    >>> print(run(Window(2), view).text())
+    user: c
+    assistant: d
+    """
+
+    last: int | None = field(validator=ge(1))
+    down_to: int | None = down_to_option("last")
+    opening: Opening = opening_option()
+    by: Literal["blocks", "rounds"] = field(
+        default="blocks", kw_only=True, validator=one_of("blocks", "rounds")
+    )
+    straddle: Literal["drop", "keep"] = field(
+        default="drop", kw_only=True, validator=one_of("drop", "keep")
+    )
+    pin_system: bool = flag(default=True)
+    count_pins: bool = flag(default=False)
+    strict: bool = flag(default=False)
+    replace: bool = flag(default=False)
+
+    def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
+        if self.last is None:
+            return unchanged(view)
+        marks = self.down_to is not None
+        start = last_cut(view, self) if marks else 0
+        done = cut(view, self.last, _one, "messages", self._rules(start))
+
+        return cut_result(
+            view,
+            done,
+            self,
+            reason=f"before the last {plural(self.down_to or self.last, 'message')}",
+            strict=self.strict,
+            marks=marks,
+            replace=self.replace,
+        )
+
+    def _rules(self, start: int) -> CutRules:
+        return CutRules(
+            opening=self.opening,
+            by=self.by,
+            straddle=self.straddle,
+            pin_system=self.pin_system,
+            count_pins=self.count_pins,
+            down_to=self.down_to,
+            start=start,
+        )
+
+
+def _one(item: Item) -> int:
+    return 1

@@ -1,0 +1,133 @@
+"""
+Counts that are kept: each message is counted once a process, not once a turn.
+"""
+
+from threading import Lock
+
+from unabridged.errors import ConfigError, CountError
+from unabridged.messages import Message
+from unabridged.tokens.counters import TokenCounter
+
+__all__ = ["Kept", "kept"]
+
+MESSAGES = 262_144
+COUNTERS = 64
+SHOWN = 40
+
+_KEPT: dict[TokenCounter, "Kept"] = {}
+_ONE_AT_A_TIME = Lock()
+
+
+class Kept:
+    """
+    A counter that counts each message once, and checks what comes back.
+
+    The counts are kept by content, for the newest 262,144 messages; beyond
+    that (*limit*) the older half is forgotten, and counted again when it is
+    met. Messages whose counts are kept stay in memory. `kept(counter)` gives
+    the one that this process shares; two are equal if their counters are.
+
+    Raises:
+        ConfigError: *counter* is not a function, or *limit* is below 1.
+        CountError: from a call: the counter raised, or returned something
+            other than an int of 0 or more.
+
+    >>> from unabridged.messages import user
+    >>> from unabridged.tokens import words
+    >>> count = Kept(words)
+    >>> count(user("the cat sat")), count(user("the cat sat")), len(count)
+    (3, 3, 1)
+    >>> count
+    Kept(tokens.words)
+    """
+
+    __slots__ = ("_counts", "_limit", "counter")
+
+    def __init__(self, counter: TokenCounter, *, limit: int = MESSAGES) -> None:
+        if not callable(counter):
+            msg = f"Kept: expected a function from message to int, got {counter!r}"
+            raise ConfigError(msg)
+        if limit < 1:
+            msg = f"Kept: `limit` must be 1 message or more, got {limit!r}"
+            raise ConfigError(msg)
+        self.counter = counter
+        self._limit = limit
+        self._counts: dict[Message, int] = {}
+
+    def __call__(self, message: Message, /) -> int:
+        """
+        The tokens of the message, counted now or before.
+        """
+        try:
+            return self._counts[message]
+        except KeyError:
+            pass
+
+        return self._counted(message)
+
+    def _counted(self, message: Message) -> int:
+        try:
+            count = self.counter(message)
+        except Exception as error:
+            msg = f"counter {self.counter!r} raised {error!r} for {_described(message)}"
+            raise CountError(msg) from error
+        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            msg = (
+                f"counter {self.counter!r} returned {count!r} for {_described(message)}; "
+                "a counter returns an int of tokens, 0 or more"
+            )
+            raise CountError(msg)
+        if len(self._counts) >= self._limit:
+            for old in tuple(self._counts)[: (self._limit + 1) // 2]:
+                self._counts.pop(old, None)
+        self._counts[message] = count
+
+        return count
+
+    def __eq__(self, other: object) -> bool:
+        return self.counter == other.counter if isinstance(other, Kept) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Kept, self.counter))
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"Kept({self.counter!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return kept, (self.counter,)
+
+
+def kept(counter: TokenCounter) -> Kept:
+    """
+    The one `Kept` of *counter* in this process, so that all share its counts.
+
+    A counter that is not hashable gets a new one each time; a `Kept` is
+    returned as it is. The newest 64 counters are remembered.
+
+    >>> from unabridged.tokens import exact
+    >>> kept(exact()) is kept(exact("o200k_base"))
+    True
+    """
+    if isinstance(counter, Kept):
+        return counter
+    try:
+        known = _KEPT.get(counter)
+    except TypeError:
+        return Kept(counter)
+    if known is not None:
+        return known
+
+    with _ONE_AT_A_TIME:
+        if len(_KEPT) >= COUNTERS:
+            _KEPT.pop(next(iter(_KEPT)))
+        return _KEPT.setdefault(counter, Kept(counter))
+
+
+def _described(message: Message) -> str:
+    return f"the {message.role} message {message.text[:SHOWN]!r}"
