@@ -1,4 +1,101 @@
 """
 unabridged: keep every message; send only what fits.
+
+A conversation is an append-only log. What goes to the model is a view of it,
+made by a chain of small pure strategies:
+
+>>> from unabridged import Memory, TokenBudget, Window, assistant, user
+>>> memory = Memory(strategy=Window(40) | TokenBudget(8_000))
+>>> _ = memory.append(user("My name is Ana."), assistant("Hello, Ana."))
+>>> print(memory.context().text())
+user: My name is Ana.
+assistant: Hello, Ana.
 """
-from unabridged.messages import assistant, system, tool, user
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from unabridged.memory import Memory
+from unabridged.messages import (
+    Audio,
+    Document,
+    Image,
+    Message,
+    Opaque,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    assistant,
+    system,
+    tool,
+    user,
+)
+from unabridged.pipeline import arun, chain, custom, run, written_back
+from unabridged.strategies import (
+    HeadAndTail,
+    MaxRounds,
+    NoCompaction,
+    Over,
+    Sparing,
+    Summarize,
+    TokenBudget,
+    When,
+    Window,
+)
+from unabridged.tokens import Budget
+
+if TYPE_CHECKING:
+    from unabridged import declared, formats, stores, testing, tokens
+    from unabridged.async_memory import AsyncMemory
+
+__all__ = [
+    "AsyncMemory",
+    "Audio",
+    "Budget",
+    "Document",
+    "HeadAndTail",
+    "Image",
+    "MaxRounds",
+    "Memory",
+    "Message",
+    "NoCompaction",
+    "Opaque",
+    "Over",
+    "Reasoning",
+    "Sparing",
+    "Summarize",
+    "Text",
+    "TokenBudget",
+    "ToolCall",
+    "ToolResult",
+    "When",
+    "Window",
+    "arun",
+    "assistant",
+    "chain",
+    "custom",
+    "declared",
+    "formats",
+    "run",
+    "stores",
+    "system",
+    "testing",
+    "tokens",
+    "tool",
+    "user",
+    "written_back",
+]
+
+_MODULES = frozenset({"declared", "formats", "stores", "testing", "tokens"})
+
+
+def __getattr__(name: str) -> Any:
+    if name == "AsyncMemory":  # asyncio loads when it is used
+        from unabridged.async_memory import AsyncMemory  # noqa: PLC0415
+
+        return AsyncMemory
+    if name in _MODULES:
+        return importlib.import_module(f"unabridged.{name}")
+    msg = f"module 'unabridged' has no attribute {name!r}"
+    raise AttributeError(msg)

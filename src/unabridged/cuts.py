@@ -9,11 +9,11 @@ message and the user message that opened a round are treated alike everywhere.
 from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from unabridged.items import Item
 from unabridged.links import is_bare_result
-from unabridged.spans import Span
+from unabridged.spans import NOTHING, Span
 from unabridged.views import View
 
 __all__ = ["Cut", "CutRules", "Must", "Opening", "Overrun", "closed", "cut", "cut_rounds", "must_stay"]
@@ -165,31 +165,45 @@ def closed(view: View, chosen: Iterable[int], rules: CutRules) -> set[int]:
     return kept
 
 
-def cut(view: View, limit: int, weigh: Weigh, unit: str, rules: CutRules) -> Cut:
+def cut(view: View, limit: int, weigh: Weigh | None, unit: str, rules: CutRules) -> Cut:
     """
-    The cut of *view* that keeps at most *limit*, each item weighing what *weigh* says.
+    The cut of *view* that keeps at most *limit*, each item weighing what *weigh* says (or 1).
     """
     must = must_stay(view, rules)
-
-    def counted(place: int) -> int:
-        return weigh(view.at(place)) if rules.count_pins or place not in must.pinned else 0
-
-    base = sum(map(counted, must.places))
-    if rules.start and (standing := _standing(view, limit, counted, must, rules)):
+    scales = _Scales(view, weigh, frozenset() if rules.count_pins else must.pinned)
+    base = sum(map(scales, must.places))
+    if rules.start and (standing := _standing(view, limit, scales, must, rules)):
         return standing
-    high = _suffix(view, limit, base, counted, must, rules)
+    high = _suffix(view, limit, base, scales, must, rules)
     if high is None:
-        return Cut(Span(), over=_overrun(view, limit, base, counted, must, unit, ()))
+        return Cut(NOTHING, over=_overrun(view, limit, base, scales, must, unit, ()))
     low = high
     if rules.down_to is not None and rules.down_to < limit:
-        low = _suffix(view, rules.down_to, base, counted, must, rules) or high
+        low = _suffix(view, rules.down_to, base, scales, must, rules) or high
     start, widened = low
     if rules.opening == "next":
         start = _next_head(view, start)
-    kept = _with_opener(view, start, must, rules)
-    over = _overrun(view, limit, base, counted, must, unit, widened)
+    below = _below(view, start, must, rules)
+    over = _overrun(view, limit, base, scales, must, unit, widened)
 
-    return Cut(_left(view, start, kept), _first_from(view, start), moved=True, over=over)
+    return Cut(_left(view, start, below), _first_from(view, start), moved=True, over=over)
+
+
+class _Scales:
+    """
+    What the loaded item at a place weighs; those that do not count weigh nothing.
+    """
+
+    def __init__(self, view: View, weigh: Weigh | None, weightless: frozenset[int]) -> None:
+        self._view = view
+        self._weigh = weigh
+        self._weightless = weightless
+
+    def __call__(self, place: int) -> int:
+        if place in self._weightless:
+            return 0
+
+        return 1 if self._weigh is None else self._weigh(self._view.at(place))
 
 
 def cut_rounds(view: View, last: int, rules: CutRules) -> Cut:
@@ -203,13 +217,13 @@ def cut_rounds(view: View, last: int, rules: CutRules) -> Cut:
     if rules.start and (place := view.find(rules.start)) >= 0:
         start = view.block_at(place).start
         if _rounds_from(view, start, last, must, rules) is None:
-            return Cut(_left(view, start, _below(must, start)), rules.start)
+            return Cut(_left(view, start, _early(must, start)), rules.start)
     high = _rounds_from(view, 0, last, must, rules)
     if high is None:
-        return Cut(Span())
+        return Cut(NOTHING)
     low = last if rules.down_to is None else rules.down_to
     start = high if low >= last else _rounds_from(view, 0, low, must, rules) or high
-    below = _below(must, start)
+    below = _early(must, start)
     extra = {view.at(place).opener for place in below if place not in must.pinned}
     over = None
     if extra:
@@ -239,12 +253,12 @@ def _rounds_from(view: View, floor: int, last: int, must: Must, rules: CutRules)
     return None
 
 
-def _below(must: Must, start: int) -> set[int]:
+def _early(must: Must, start: int) -> set[int]:
     return {place for place in must.places if place < start}
 
 
 def _standing(
-    view: View, limit: int, counted: Callable[[int], int], must: Must, rules: CutRules
+    view: View, limit: int, scales: _Scales, must: Must, rules: CutRules
 ) -> Cut | None:
     """
     The cut that was noted before, as long as what it keeps is within the limit.
@@ -253,62 +267,77 @@ def _standing(
     if place < 0:
         return None
     start = view.block_at(place).start
-    kept = _with_opener(view, start, must, rules)
-    total = sum(counted(place) for place in kept)
+    below = _below(view, start, must, rules)
+    total = sum(map(scales, below))
     for place in range(view.size - 1, start - 1, -1):
-        if place not in kept:
-            total += counted(place)
+        total += scales(place)
         if total > limit:
             return None
 
-    return Cut(_left(view, start, kept), rules.start)
+    return Cut(_left(view, start, below), rules.start)
 
 
 def _suffix(  # noqa: PLR0913  the one place that scans
-    view: View,
-    limit: int,
-    total: int,
-    counted: Callable[[int], int],
-    must: Must,
-    rules: CutRules,
+    view: View, limit: int, total: int, scales: _Scales, must: Must, rules: CutRules
 ) -> tuple[int, tuple[int, ...]] | None:
     """
     Where the longest suffix that fits starts, and what it was widened by; None if all fits.
+
+    Blocks are taken from the end while they fit; then, as the opener of the
+    first one has to fit too, they are given back until it does.
     """
-    stop, whole = view.size, view.size
-    by_rounds = rules.by == "rounds" and view.find(view.log.links.asked) >= 0
-    pending = 0
+    if rules.by == "rounds" and view.find(view.log.links.asked) >= 0:
+        return _suffix_of_rounds(view, limit, total, scales, must, rules)
+    stay = must.places
+    taken: list[tuple[int, int, bool]] = []
+    stop = view.size
     for start in view.starts():
-        new = sum(counted(place) for place in range(start, stop) if place not in must.places)
-        extra = 0
-        if new and rules.opening == "question" and not by_rounds:
-            opener = _opener(view, start)
-            if 0 <= opener < start and opener not in must.places:
-                extra = counted(opener)
-        if by_rounds:
-            pending += new
-            if total + pending > limit:
-                if whole == view.size:
-                    return _suffix(view, limit, total, counted, must, _by_blocks(rules))
+        new = 0
+        for place in range(start, stop):
+            if place not in stay:
+                new += scales(place)
+        if new and total + new > limit:
+            break
+        total += new
+        taken.append((start, total, new > 0))
+        stop = start
+    else:
+        return None
+    failed = range(start, stop)
+    while taken and rules.opening == "question":
+        start, total, counts = taken[-1]
+        opener = _opener(view, start) if counts else -1
+        if opener < 0 or opener >= start or opener in stay or total + scales(opener) <= limit:
+            break
+        taken.pop()
+        failed = range(start, failed.start if not taken else taken[-1][0])
+    total = taken[-1][1] if taken else total
+    stop = taken[-1][0] if taken else view.size
+    if rules.straddle == "keep" and len(failed) > 1 and 0 < scales(failed[-1]) <= limit - total:
+        return failed.start, tuple(failed)
+
+    return stop, ()
+
+
+def _suffix_of_rounds(  # noqa: PLR0913  as the one above
+    view: View, limit: int, total: int, scales: _Scales, must: Must, rules: CutRules
+) -> tuple[int, tuple[int, ...]] | None:
+    """
+    As `_suffix`, by whole rounds; a newest round that does not fit is cut by blocks.
+    """
+    whole = stop = view.size
+    waiting = 0
+    for start in view.starts():
+        waiting += sum(scales(place) for place in range(start, stop) if place not in must.places)
+        if total + waiting > limit:
+            if whole < view.size:
                 return whole, ()
-            if view.at(start).opens:
-                total, pending, whole = total + pending, 0, start
-        elif new and total + new + extra > limit:
-            last = counted(stop - 1)
-            if rules.straddle == "keep" and stop - start > 1 and 0 < last <= limit - total:
-                return start, tuple(range(start, stop))
-            return stop, ()
-        else:
-            total += new
+            return _suffix(view, limit, total, scales, must, evolve(rules, by="blocks"))
+        if view.at(start).opens:
+            total, waiting, whole = total + waiting, 0, start
         stop = start
 
     return None
-
-
-def _by_blocks(rules: CutRules) -> CutRules:
-    return CutRules(
-        opening=rules.opening, pin_system=rules.pin_system, count_pins=rules.count_pins
-    )
 
 
 def _next_head(view: View, start: int) -> int:
@@ -328,24 +357,21 @@ def _next_head(view: View, start: int) -> int:
     return start
 
 
-def _with_opener(view: View, start: int, must: Must, rules: CutRules) -> set[int]:
-    kept = {place for place in must.places if place < start}
-    if rules.opening != "question":
-        return kept
-    stop = view.size
-    lowest = -1
-    for place in view.starts():
-        if place < start:
+def _below(view: View, start: int, must: Must, rules: CutRules) -> set[int]:
+    """
+    The places before the suffix from *start* that stay: what must, and the opener it brings.
+    """
+    below = {place for place in must.places if place < start}
+    if rules.opening != "question" or start >= view.size:
+        return below
+    brought: dict[int, str] = {}
+    for place in range(start, view.size):
+        if place not in must.places:
+            _bring(view, view.block_at(place).start, brought)
             break
-        if any(inside not in must.places for inside in range(place, stop)):
-            lowest = place
-        stop = place
-    if lowest >= 0:
-        brought: dict[int, str] = {}
-        _bring(view, lowest, brought)
-        kept.update(place for place in brought if place < start)
+    below.update(place for place in brought if place < start)
 
-    return kept
+    return below
 
 
 def _left(view: View, start: int, below: set[int]) -> Span:
@@ -394,16 +420,16 @@ def _overrun(  # noqa: PLR0913  every number that the message names
     view: View,
     limit: int,
     base: int,
-    counted: Callable[[int], int],
+    scales: _Scales,
     must: Must,
     unit: str,
     widened: tuple[int, ...],
 ) -> Overrun | None:
-    needed = base + sum(counted(place) for place in widened if place not in must.places)
+    needed = base + sum(scales(place) for place in widened if place not in must.places)
     if needed <= limit:
         return None
     reasons = {**dict.fromkeys(widened, "the cut falls into its block"), **must.places}
-    sizes = sorted(((counted(place), place) for place in reasons), reverse=True)
+    sizes = sorted(((scales(place), place) for place in reasons), reverse=True)
 
     return Overrun(
         limit,

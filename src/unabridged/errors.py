@@ -44,7 +44,12 @@ __all__ = [
 class UnabridgedError(Exception):
     """
     The root: `except UnabridgedError` catches everything this library raises.
+
+    *notes* are what the steps before the failing one worked out: answers that
+    were paid for, which a memory keeps.
     """
+
+    notes: tuple[object, ...] = ()
 
 
 class LogError(UnabridgedError):

@@ -18,7 +18,10 @@ from unabridged.errors import ConfigError
 
 __all__ = ["Json", "json_of", "json_text", "sound_text"]
 
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_PLAIN = frozenset({str, int, bool, type(None)})
+_encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _SPACE_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\s+')
 
 
@@ -45,7 +48,7 @@ def json_text(value: object) -> str:
     """
     Compact JSON of *value*: key order kept, lone surrogates escaped.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _encode(value)
     if text.isascii():
         return text
 
@@ -110,6 +113,9 @@ def json_of(value: object, where: str = "json") -> Json:
     except RecursionError as error:
         msg = f"{where}: nested too deep for JSON, or it contains itself"
         raise ConfigError(msg) from error
+    except ValueError as error:
+        msg = f"{where}: JSON cannot hold this ({error})"
+        raise error if isinstance(error, ConfigError) else ConfigError(msg) from error
 
     return _trusted(text)
 
@@ -121,8 +127,10 @@ def _trusted(text: str) -> Json:
 
 
 def _check(value: object, path: str) -> None:
+    if type(value) in _PLAIN:
+        return
     match value:
-        case None | bool() | int() | str():
+        case str() | int():
             return
         case float():
             if not math.isfinite(value):
@@ -133,10 +141,12 @@ def _check(value: object, path: str) -> None:
                 if not isinstance(key, str):
                     msg = f"{path}: JSON keys are text, got {key!r}; use {str(key)!r}"
                     raise ConfigError(msg)
-                _check(inner, f"{path}.{key}")
+                if type(inner) not in _PLAIN:
+                    _check(inner, f"{path}.{key}")
         case list() | tuple():
             for number, inner in enumerate(value):
-                _check(inner, f"{path}[{number}]")
+                if type(inner) not in _PLAIN:
+                    _check(inner, f"{path}[{number}]")
         case _:
             msg = f"{path}: JSON cannot hold a {type(value).__name__}; convert it first"
             raise ConfigError(msg)

@@ -48,13 +48,18 @@ def _maybe_text(value: object) -> str | None:
 
 
 def _extra(value: object) -> Json:
+    if type(value) is Json:
+        return value
+
     return NO_JSON if value is None else json_of(value, "extra")
 
 
 def _metadata(value: object) -> Json:
+    if type(value) is Json:
+        return value
     if value is None or value == {}:
         return NO_JSON
-    if not isinstance(value, Json | Mapping):
+    if not isinstance(value, Mapping):
         msg = f"metadata: expected a dict, got {type(value).__name__}"
         raise ConfigError(msg)
 

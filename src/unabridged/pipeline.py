@@ -43,6 +43,7 @@ __all__ = [
     "flow",
     "performed",
     "run",
+    "settled_answer",
     "step_of",
     "written_back",
 ]
@@ -182,7 +183,11 @@ class Pipeline(Strategy):
             return unchanged(view)
         done = result = yield from _labelled(self.steps[0], view, ctx)
         for step in self.steps[1:]:
-            done = yield from _labelled(step, done.view, ctx)
+            try:
+                done = yield from _labelled(step, done.view, ctx)
+            except UnabridgedError as error:
+                error.notes = (*result.notes, *error.notes)
+                raise
             result = result.then(done)
 
         return result
@@ -281,7 +286,7 @@ def run(
         reply, failure = None, None
         call = answering(request, ask, search, sync=True)
         try:
-            reply = _settled_answer(request, call())
+            reply = settled_answer(request, call())
         except NeedsAsyncError:
             walk.close()
             raise
@@ -384,7 +389,10 @@ def checked(request: Ask | Search | Await, answer: Answer) -> Answer:
     return answer
 
 
-def _settled_answer(request: Ask | Search | Await, answer: Answer) -> Answer:
+def settled_answer(request: Ask | Search | Await, answer: Answer) -> Answer:
+    """
+    The answer of a sync run, which may not be awaitable.
+    """
     if inspect.isawaitable(answer):
         if inspect.iscoroutine(answer):
             answer.close()

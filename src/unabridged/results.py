@@ -63,7 +63,7 @@ class TrimResult:
     >>> print(result.text())
     user: b
     >>> result.why(1)
-    'entry 1 left by Window(1): before the last 1 messages'
+    'entry 1 left by Window(1): before the last 1 message'
     """
 
     before: View

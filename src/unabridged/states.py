@@ -30,7 +30,7 @@ from unabridged.records import (
 )
 from unabridged.spans import NOTHING, Span
 
-__all__ = ["Gone", "Late", "Log", "ThreadState", "Undone", "advance", "rebuilt"]
+__all__ = ["Gone", "Late", "Log", "ThreadState", "Undone", "advance", "in_force", "rebuilt"]
 
 PINNED_ROLES = frozenset({"system", "developer"})
 KEPT_NOTES = 32
@@ -163,6 +163,18 @@ def rebuilt(records: Iterable[Record]) -> ThreadState:
     return state
 
 
+def in_force(decisions: Sequence[Record]) -> frozenset[int]:
+    """
+    The records, of these decisions, that no `Reverted` in force undoes.
+    """
+    dead: set[int] = set()
+    for record in reversed(decisions):
+        if isinstance(record.body, Reverted) and record.rec not in dead:
+            dead.add(record.body.rec)
+
+    return frozenset(record.rec for record in decisions if record.rec not in dead)
+
+
 class _Replay:
     def __init__(self) -> None:
         self._marks: dict[int, Marks] = {}
@@ -234,8 +246,8 @@ def _decide(state: ThreadState, record: Record, log: Log) -> ThreadState:
     if isinstance(record.body, Compacted):
         ledger.apply(record.rec, record.body.changes)
     else:
-        in_force, undone, skipped = _in_force([*log.decisions(), record], state.seq)
-        ledger = _folded(state.seq, in_force)
+        counting, undone, skipped = _in_force([*log.decisions(), record], state.seq)
+        ledger = _folded(state.seq, counting)
     for late in state.late:
         ledger.take_late(late, record.rec)
     after = evolve(
@@ -356,10 +368,10 @@ class _Ledger:
         self.gone.append(Gone(sources, rec, step, reason))
 
 
-def _folded(seq: int, in_force: dict[int, tuple[Change, ...]]) -> _Ledger:
+def _folded(seq: int, counting: dict[int, tuple[Change, ...]]) -> _Ledger:
     ledger = _Ledger(Span.between(1, seq), [], [])
-    for rec in sorted(in_force):
-        ledger.apply(rec, in_force[rec])
+    for rec in sorted(counting):
+        ledger.apply(rec, counting[rec])
 
     return ledger
 

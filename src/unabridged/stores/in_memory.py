@@ -59,7 +59,7 @@ class InMemoryStore:
         self._lock = threading.RLock()
 
     def append(
-        self, thread: str, bodies: Sequence[Body], *, expect: int | None = None
+        self, thread: str, bodies: Sequence[Body], *, expect: int | None = None, at: float | None = None
     ) -> Receipt:
         """
         As `Store.append`.
@@ -69,7 +69,7 @@ class InMemoryStore:
             fresh, known = admitted(thread, kept.state, bodies, expect, kept.find)
             if not fresh:
                 return Receipt((), (), known, kept.state)
-            records, entries = kept.take(fresh)
+            records, entries = kept.take(fresh, time.time() if at is None else at)
             self._threads[thread] = kept
             if self._retain is not None:
                 kept.prune(self._retain)
@@ -120,6 +120,19 @@ class InMemoryStore:
 
             return tuple([kept.entries[seq] for seq in span if seq in kept.entries])
 
+    def links(self, thread: str, *, after: int = 0) -> Sequence[tuple[int, int]]:
+        """
+        As `Store.links`.
+        """
+        with self._lock:
+            kept = self._threads.get(thread)
+            if kept is None:
+                return ()
+            seqs = range(after + 1, kept.state.seq + 1)
+            entries = (kept.entries[seq] for seq in seqs if seq in kept.entries)
+
+            return [(entry.seq, entry.head) for entry in entries if entry.head < entry.seq]
+
     def find(self, thread: str, message_id: str) -> Entry | None:
         """
         As `Store.find`.
@@ -169,11 +182,13 @@ class _Thread:
         self.notes: dict[tuple[str, str], Note] = {}
         self._decided: list[Record] = []
 
-    def take(self, bodies: Sequence[Body]) -> tuple[tuple[Record, ...], tuple[Entry, ...]]:
+    def take(
+        self, bodies: Sequence[Body], at: float
+    ) -> tuple[tuple[Record, ...], tuple[Entry, ...]]:
         records: list[Record] = []
         entries: list[Entry] = []
         state = self.state
-        for record, marks, after in advancing(state, bodies, time.time(), self):
+        for record, marks, after in advancing(state, bodies, at, self):
             self.lines[record.rec] = record
             match record.body:
                 case Appended(seq, message) if marks is not None:

@@ -39,7 +39,7 @@ class Store(Protocol):
     """
 
     def append(
-        self, thread: str, bodies: Sequence[Body], *, expect: int | None = None
+        self, thread: str, bodies: Sequence[Body], *, expect: int | None = None, at: float | None = None
     ) -> Receipt:
         """
         Append records, all or none.
@@ -85,6 +85,12 @@ class Store(Protocol):
         """
         ...
 
+    def links(self, thread: str, *, after: int = 0) -> Sequence[tuple[int, int]]:
+        """
+        The entries above *after* that joined an earlier block, each with that block's first entry.
+        """
+        ...
+
     def find(self, thread: str, message_id: str) -> Entry | None:
         """
         The newest entry whose message has this id.
@@ -122,7 +128,7 @@ class AsyncStore(Protocol):
     """
 
     async def append(
-        self, thread: str, bodies: Sequence[Body], *, expect: int | None = None
+        self, thread: str, bodies: Sequence[Body], *, expect: int | None = None, at: float | None = None
     ) -> Receipt:
         """
         As `Store.append`.
@@ -152,6 +158,12 @@ class AsyncStore(Protocol):
     async def entries(self, thread: str, span: Span) -> tuple[Entry, ...]:
         """
         As `Store.entries`.
+        """
+        ...
+
+    async def links(self, thread: str, *, after: int = 0) -> Sequence[tuple[int, int]]:
+        """
+        As `Store.links`.
         """
         ...
 

@@ -6,7 +6,6 @@ from attrs import evolve, field, frozen
 
 from unabridged.contract import TrimContext
 from unabridged.cuts import CutRules, Must, Opening, cut, must_stay
-from unabridged.items import Item
 from unabridged.options import cut_result, flag, ge, opening_option, plural
 from unabridged.pipeline import Strategy
 from unabridged.results import TrimResult, unchanged
@@ -52,7 +51,7 @@ class HeadAndTail(Strategy):
         rules = CutRules(
             opening=self.opening, pin_system=self.pin_system, count_pins=self.count_pins
         )
-        done = cut(view, self.last, _one, "messages", rules)
+        done = cut(view, self.last, None, "messages", rules)
         head = _head(view, self.first, must_stay(view, rules), count_pins=self.count_pins)
         middle = evolve(done, dropped=done.dropped - head)
 
@@ -68,10 +67,6 @@ class HeadAndTail(Strategy):
             marks=False,
             replace=self.replace,
         )
-
-
-def _one(item: Item) -> int:
-    return 1
 
 
 def _head(view: View, first: int, must: Must, *, count_pins: bool) -> Span:

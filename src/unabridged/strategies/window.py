@@ -8,7 +8,6 @@ from attrs import field, frozen
 
 from unabridged.contract import TrimContext
 from unabridged.cuts import CutRules, Opening, cut
-from unabridged.items import Item
 from unabridged.options import (
     cut_result,
     down_to_option,
@@ -79,7 +78,7 @@ class Window(Strategy):
             return unchanged(view)
         marks = self.down_to is not None
         start = last_cut(view, self) if marks else 0
-        done = cut(view, self.last, _one, "messages", self._rules(start))
+        done = cut(view, self.last, None, "messages", self._rules(start))
 
         return cut_result(
             view,
@@ -102,6 +101,3 @@ class Window(Strategy):
             start=start,
         )
 
-
-def _one(item: Item) -> int:
-    return 1

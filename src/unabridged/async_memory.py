@@ -1,0 +1,301 @@
+"""
+AsyncMemory: as `Memory`, awaited.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, Self
+
+from unabridged.contract import Ask, Await, Search, StrategyLike
+from unabridged.errors import NeedsAnswerError
+from unabridged.items import Item
+from unabridged.keeping import Appends, Do, Keeper, Work
+from unabridged.messages import Message
+from unabridged.pipeline import AskFunction, SearchFunction, answering, checked
+from unabridged.records import Entry, Record
+from unabridged.results import TrimResult
+from unabridged.settings import Settings
+from unabridged.steps import is_async
+from unabridged.stores.in_memory import InMemoryStore
+from unabridged.stores.in_thread import InThread
+from unabridged.stores.protocol import AsyncStore, Store
+from unabridged.strategies.no_compaction import NoCompaction
+from unabridged.tokens import Budget, TokenCounter
+from unabridged.views import View
+
+__all__ = ["AsyncMemory"]
+
+
+class AsyncMemory(Settings):
+    """
+    As `Memory`, awaited: the same arguments, methods and results.
+
+    The *store* may be a sync one, which is then used from a thread of its own;
+    *ask*, *search* and steps may be functions or `async def` functions.
+
+    Raises:
+        NeedsAnswerError: the strategy asks a model and *ask* is missing.
+
+    >>> import asyncio
+    >>> from unabridged import Window, user
+    >>> async def main():
+    ...     memory = AsyncMemory(strategy=Window(1))
+    ...     await memory.append(user("a"), user("b"))
+    ...     return (await memory.context()).text()
+    >>> asyncio.run(main())
+    'user: b'
+    """
+
+    def __init__(  # noqa: PLR0913  what a memory is made of
+        self,
+        store: AsyncStore | Store | None = None,
+        thread: str = "default",
+        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        *,
+        budget: Budget | int | None = None,
+        count: TokenCounter | None = None,
+        ask: AskFunction | None = None,
+        search: SearchFunction | None = None,
+    ) -> None:
+        super().__init__(thread, strategy, budget, count, ask, search, sync=False)
+        self._store = _awaited(InMemoryStore() if store is None else store)
+        self._keeper = Keeper(thread)
+        self._lock = asyncio.Lock()
+
+    @classmethod
+    def open(  # noqa: PLR0913  what a memory is made of
+        cls,
+        path: str | PathLike[str],
+        thread: str = "default",
+        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        *,
+        budget: Budget | int | None = None,
+        count: TokenCounter | None = None,
+        ask: AskFunction | None = None,
+        search: SearchFunction | None = None,
+    ) -> Self:
+        """
+        As `Memory.open`; not awaited, and an async context manager.
+        """
+        from unabridged.stores.sqlite import SqliteStore  # noqa: PLC0415  sqlite3 when it is used
+
+        store = SqliteStore(path)
+        try:
+            return cls(
+                store, thread, strategy, budget=budget, count=count, ask=ask, search=search
+            )
+        except BaseException:
+            store.close()
+            raise
+
+    async def append(
+        self, *messages: Message, pin: bool = False, expect: int | None = None
+    ) -> Appends:
+        """
+        As `Memory.append`.
+        """
+        return await self._drive(self._keeper.append(messages, pin=pin, expect=expect))
+
+    async def entries(
+        self, *, before: int | None = None, last: int | None = None
+    ) -> tuple[Entry, ...]:
+        """
+        As `Memory.entries`.
+        """
+        return await self._drive(self._keeper.entries(before, last))
+
+    async def sources(self, item: Item) -> tuple[Entry, ...]:
+        """
+        As `Memory.sources`.
+        """
+        return await self._drive(self._keeper.sources(item))
+
+    async def view(self, *, at: int | None = None) -> View:
+        """
+        As `Memory.view`.
+        """
+        return await self._drive(self._keeper.view(at))
+
+    async def context(
+        self,
+        strategy: StrategyLike | None = None,
+        *,
+        query: str | None = None,
+        replace: bool | None = None,
+        system: str | Message | None = None,
+        hide_system: bool = False,
+    ) -> TrimResult:
+        """
+        As `Memory.context`.
+        """
+        wish = self._wish(strategy, query, replace, system, hide_system)
+        return await self._drive(self._keeper.context(wish))
+
+    async def compact(self, strategy: StrategyLike | None = None) -> TrimResult:
+        """
+        As `Memory.compact`.
+        """
+        return await self.context(strategy, replace=True)
+
+    async def summary(self) -> str:
+        """
+        As `Memory.summary`.
+        """
+        return await self._drive(self._keeper.summary())
+
+    async def revert(self, rec: int) -> Record:
+        """
+        As `Memory.revert`.
+        """
+        return await self._drive(self._keeper.revert(rec))
+
+    async def retract(self, seq: int) -> Record | None:
+        """
+        As `Memory.retract`.
+        """
+        return await self._drive(self._keeper.retract(seq))
+
+    async def rewind(self, seq: int) -> Record | None:
+        """
+        As `Memory.rewind`.
+        """
+        return await self._drive(self._keeper.rewind(seq))
+
+    async def clear(self) -> Record | None:
+        """
+        As `Memory.clear`.
+        """
+        return await self._drive(self._keeper.clear())
+
+    async def pin(self, seq: int) -> Record:
+        """
+        As `Memory.pin`.
+        """
+        return await self._drive(self._keeper.pin(seq, on=True))
+
+    async def unpin(self, seq: int) -> Record:
+        """
+        As `Memory.unpin`.
+        """
+        return await self._drive(self._keeper.pin(seq, on=False))
+
+    def thread(self, name: str) -> "AsyncMemory":
+        """
+        As `Memory.thread`; not awaited.
+        """
+        return AsyncMemory(
+            self._store,
+            name,
+            self._strategy,
+            budget=self._budget,
+            count=self._count,
+            ask=self._ask,
+            search=self._search,
+        )
+
+    async def threads(self) -> tuple[str, ...]:
+        """
+        As `Memory.threads`.
+        """
+        return await self._store.threads()
+
+    async def to_dict(self) -> dict[str, Any]:
+        """
+        As `Memory.to_dict`.
+        """
+        return await self._drive(self._keeper.to_dict())
+
+    @classmethod
+    async def from_dict(  # noqa: PLR0913  what a memory is made of
+        cls,
+        data: Mapping[str, Any],
+        store: AsyncStore | Store | None = None,
+        thread: str | None = None,
+        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        *,
+        budget: Budget | int | None = None,
+        count: TokenCounter | None = None,
+        ask: AskFunction | None = None,
+        search: SearchFunction | None = None,
+    ) -> Self:
+        """
+        As `Memory.from_dict`.
+        """
+        name = thread or str(data.get("thread") or "default")
+        memory = cls(
+            store, name, strategy, budget=budget, count=count, ask=ask, search=search
+        )
+        await memory._drive(memory._keeper.restore(data))
+
+        return memory
+
+    async def close(self) -> None:
+        """
+        As `Memory.close`.
+        """
+        await self._store.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"AsyncMemory(thread={self._thread!r}, strategy={self._strategy!r})"
+
+    async def _drive(self, work: Work) -> Any:
+        """
+        Run an operation; the lock is let go while a model answers.
+        """
+        async with self._lock:
+            reply: Any = None
+            failure: Exception | None = None
+            while True:
+                try:
+                    request = work.send(reply) if failure is None else work.throw(failure)
+                except StopIteration as done:
+                    return done.value
+                reply, failure = None, None
+                try:
+                    if isinstance(request, Do):
+                        method = getattr(self._store, request.method)
+                        reply = await method(*request.args, **request.options)
+                    else:
+                        reply = await self._answer(request)
+                except NeedsAnswerError:
+                    work.close()
+                    raise
+                except Exception as error:  # noqa: BLE001  the operation decides
+                    failure = error
+
+    async def _answer(self, request: Ask | Search | Await) -> Any:
+        call = answering(request, self._ask, self._search, sync=False)
+        self._lock.release()
+        try:
+            answer = call()
+            return checked(request, await answer if inspect.isawaitable(answer) else answer)
+        finally:
+            # also when cancelled: whoever drives this gives back a lock that it holds
+            await _surely(self._lock.acquire())
+
+
+async def _surely(step: Any) -> None:
+    """
+    Await *step* to its end, whatever number of cancellations comes meanwhile.
+    """
+    task = asyncio.ensure_future(step)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+
+
+def _awaited(store: AsyncStore | Store) -> AsyncStore:
+    return store if is_async(store.append) else InThread(store)  # type: ignore[return-value,arg-type]

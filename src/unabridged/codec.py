@@ -1,0 +1,185 @@
+"""
+Records to JSON and back, format version 1.
+
+What is written here is read for ever: a new shape gets a new version number,
+and `tests/data/format_v1.jsonl` holds one record of each kind to prove it.
+Damaged data, or a version that is not known, is a `CorruptLogError` that says
+what is wrong.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from unabridged.codec_messages import (
+    Data,
+    message_data,
+    message_from_json,
+    message_of,
+    message_to_json,
+)
+from unabridged.codec_parts import (
+    change_from_json,
+    change_of,
+    change_to_json,
+    note_from_json,
+    note_of,
+    note_to_json,
+    span_from_json,
+    span_of,
+    span_to_json,
+)
+from unabridged.damage import DAMAGE, damage, flag, number
+from unabridged.errors import ConfigError, CorruptLogError
+from unabridged.json_values import json_text
+from unabridged.records import (
+    Appended,
+    Body,
+    Compacted,
+    Noted,
+    Pinned,
+    Record,
+    Reverted,
+)
+
+__all__ = [
+    "VERSION",
+    "change_from_json",
+    "change_to_json",
+    "message_from_json",
+    "message_to_json",
+    "note_from_json",
+    "note_to_json",
+    "record_from_json",
+    "record_of_text",
+    "record_text",
+    "record_to_json",
+    "span_from_json",
+    "span_to_json",
+]
+
+VERSION = 1
+
+
+def record_text(record: Record) -> str:
+    """
+    One line of JSON: what a store keeps.
+
+    Lone surrogates and NUL are escaped, so any store of text can hold it.
+
+    >>> from unabridged import user
+    >>> from unabridged.records import Appended, Record
+    >>> record_text(Record(1, 0.5, Appended(1, user("hi"))))
+    '{"v":1,"rec":1,"at":0.5,"kind":"appended","seq":1,"message":{"role":"user","parts":["hi"]}}'
+    """
+    return json_text(record_to_json(record))
+
+
+def record_of_text(text: str | bytes) -> Record:
+    """
+    The record that `record_text` wrote.
+
+    Raises:
+        CorruptLogError: the text is damaged, or written by a later version.
+
+    >>> record_of_text('{"v":1,"rec":2,"at":0.5,"kind":"reverted","of":1}')
+    Record(rec=2, at=0.5, body=Reverted(rec=1))
+    >>> record_of_text('{"v":1,"rec":2}')
+    Traceback (most recent call last):
+    unabridged.errors.CorruptLogError: record 2: 'at' is missing
+    """
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        msg = f"not JSON: {error}"
+        raise CorruptLogError(msg) from error
+
+    return record_from_json(data)
+
+
+def record_to_json(record: Record) -> Data:
+    """
+    The record as a dict that `json.dumps` takes.
+
+    >>> from unabridged.records import Record, Reverted
+    >>> record_to_json(Record(2, 0.5, Reverted(1)))
+    {'v': 1, 'rec': 2, 'at': 0.5, 'kind': 'reverted', 'of': 1}
+    """
+    data: Data = {"v": VERSION, "rec": record.rec, "at": record.at}
+    match record.body:
+        case Appended(seq, message, pinned):
+            data["kind"] = "appended"
+            data["seq"] = seq
+            data["message"] = message_data(message)
+            if pinned:
+                data["pinned"] = True
+        case Compacted(changes, upto):
+            data |= {"kind": "compacted", "upto": upto}
+            data["changes"] = [change_to_json(change) for change in changes]
+        case Noted(notes):
+            data |= {"kind": "noted", "notes": [note_to_json(note) for note in notes]}
+        case Reverted(rec):
+            data |= {"kind": "reverted", "of": rec}
+        case Pinned(span, on):
+            data |= {"kind": "pinned", "span": span_to_json(span)}
+            if not on:
+                data["on"] = False
+        case _:
+            assert_never(record.body)
+
+    return data
+
+
+def record_from_json(data: Mapping[str, Any]) -> Record:
+    """
+    The record that `record_to_json` gave.
+
+    Raises:
+        CorruptLogError: it is damaged, or written by a later version.
+
+    >>> record_from_json({"v": 1, "rec": 2, "at": 0.5, "kind": "reverted"})
+    Traceback (most recent call last):
+    unabridged.errors.CorruptLogError: record 2: 'of' is missing
+    """
+    if not isinstance(data, Mapping):
+        msg = f"a record is an object, not a {type(data).__name__}"
+        raise CorruptLogError(msg)
+    try:
+        return _record(data)
+    except DAMAGE as error:
+        msg = f"record {data.get('rec', '?')}: {damage(error)}"
+        raise CorruptLogError(msg) from error
+
+
+def _record(data: Mapping[str, Any]) -> Record:
+    keys = {**data}
+    version = keys.pop("v")
+    if version != VERSION:
+        msg = f"format version {version!r} is not known here ({VERSION} is); upgrade `unabridged`"
+        raise ConfigError(msg)
+    rec, at, kind = number(keys.pop("rec")), keys.pop("at"), keys.pop("kind")
+    if type(at) is not float and type(at) is not int:
+        msg = f"'at' is no time but {at!r}"
+        raise ConfigError(msg)
+    body: Body
+    match kind:
+        case "appended":
+            seq, message = number(keys.pop("seq")), message_of(keys.pop("message"))
+            body = Appended(seq, message, flag(keys.pop("pinned", False)))
+        case "compacted":
+            changes = tuple(change_of(change) for change in keys.pop("changes"))
+            body = Compacted(changes, number(keys.pop("upto")))
+        case "noted":
+            body = Noted(tuple(note_of(note) for note in keys.pop("notes")))
+        case "reverted":
+            body = Reverted(number(keys.pop("of")))
+        case "pinned":
+            body = Pinned(span_of(keys.pop("span")), flag(keys.pop("on", True)))
+        case _:
+            msg = f"the kind {kind!r} is not known"
+            raise ConfigError(msg)
+    if keys:
+        msg = f"the key {min(keys)!r} is not known"
+        raise ConfigError(msg)
+
+    return Record(rec, at, body)

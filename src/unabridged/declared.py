@@ -1,0 +1,212 @@
+"""
+Strategies as plain data and back, so that they can stand in TOML, YAML or JSON.
+
+A strategy is `{"use": "Window", "last": 40}`, a chain is a list of these. Names
+are looked up in a registry, never imported or evaluated; functions and
+strategies of your own are in it once they are registered.
+
+>>> from unabridged import TokenBudget, Window
+>>> to_data(Window(40) | TokenBudget(8_000))
+[{'use': 'Window', 'last': 40}, {'use': 'TokenBudget', 'limit': 8000}]
+>>> from_data([{"use": "Window", "last": 40}, {"use": "TokenBudget", "limit": 8000}])
+Window(40) | TokenBudget(8_000)
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeVar, get_origin
+
+import attrs
+
+from unabridged import tokens
+from unabridged.errors import ConfigError
+from unabridged.pipeline import Custom, Pipeline, chain, custom
+from unabridged.steps import label
+from unabridged.strategies import (
+    HeadAndTail,
+    MaxRounds,
+    NoCompaction,
+    Over,
+    Sparing,
+    Summarize,
+    TokenBudget,
+    When,
+    Window,
+)
+
+__all__ = ["from_data", "register", "to_data"]
+
+Thing = TypeVar("Thing", bound=Callable[..., Any])
+
+_CLASSES: dict[str, type[Any]] = {
+    known.__name__: known
+    for known in (
+        HeadAndTail,
+        MaxRounds,
+        NoCompaction,
+        Over,
+        Sparing,
+        Summarize,
+        TokenBudget,
+        When,
+        Window,
+        tokens.exact,
+    )
+}
+_FUNCTIONS: dict[str, Any] = {
+    "quarter": tokens.quarter,
+    "rough": tokens.rough,
+    "words": tokens.words,
+}
+
+
+def register(name: str) -> Callable[[Thing], Thing]:
+    """
+    Let data name a function, a counter or a strategy class of your own.
+
+    Raises:
+        ConfigError: the name stands for something else.
+
+    >>> @register("newest")
+    ... def newest(view, ctx):
+    ...     return view.tail(1)
+    >>> from_data(["newest"])
+    chain(newest)
+    """
+
+    def keep(thing: Thing) -> Thing:
+        table: dict[str, Any] = _CLASSES if isinstance(thing, type) else _FUNCTIONS
+        taken = _CLASSES.get(name, _FUNCTIONS.get(name, thing))
+        if taken != thing:
+            msg = f"declared: the name {name!r} stands for {taken!r} already; choose another"
+            raise ConfigError(msg)
+        table[name] = thing
+        return thing
+
+    return keep
+
+
+def to_data(strategy: Any) -> Any:
+    """
+    The strategy as lists, dicts, text and numbers.
+
+    Raises:
+        ConfigError: it holds a function that is not registered.
+    """
+    match strategy:
+        case Pipeline(steps):
+            return [to_data(step) for step in steps]
+        case Custom(function):
+            options = {k: True for k in ("replace", "strict") if getattr(strategy, k)}
+            name = _name_of(function)
+            return {"use": name, **options} if options else name
+        case Sequence() if not isinstance(strategy, str):
+            return [to_data(step) for step in strategy]
+        case _ if type(strategy) in _CLASSES.values():
+            return {"use": _class_name(type(strategy)), **_options(strategy)}
+        case _:
+            return _name_of(strategy)
+
+
+def from_data(data: Any) -> Any:
+    """
+    The strategy that *data* describes.
+
+    Raises:
+        ConfigError: a name is unknown, or an option is missing, unknown or wrong.
+
+    >>> from_data({"use": "Window", "latest": 4})
+    Traceback (most recent call last):
+    unabridged.errors.ConfigError: declared: Window has no option `latest`; it has last, \
+down_to, opening, by, straddle, pin_system, count_pins, strict, replace
+    """
+    match data:
+        case str():
+            return _known(data)
+        case Mapping():
+            return _built(data)
+        case Sequence():
+            return chain(*(from_data(step) for step in data))
+        case _:
+            msg = (
+                f"declared: expected a dict with `use`, a list of these, or a registered name, "
+                f"got {type(data).__name__}"
+            )
+            raise ConfigError(msg)
+
+
+def _built(data: Mapping[str, Any]) -> Any:
+    options = {name: value for name, value in data.items() if name != "use"}
+    name = data.get("use")
+    if not isinstance(name, str):
+        msg = f"declared: {dict(data)!r} does not say what to `use`, as in {{'use': 'Window'}}"
+        raise ConfigError(msg)
+    if name in _FUNCTIONS:
+        _only(name, options, ("replace", "strict"))
+        return custom(_FUNCTIONS[name], **options)
+    known = _known(name)
+    fields = {field.name: field for field in attrs.fields(known) if field.init}
+    _only(name, options, tuple(fields))
+    missing = [f for f in fields if f not in options and fields[f].default is attrs.NOTHING]
+    if missing:
+        msg = f"declared: {name} needs `{'`, `'.join(missing)}`"
+        raise ConfigError(msg)
+
+    return known(**{name: _value(value, fields[name]) for name, value in options.items()})
+
+
+def _value(value: Any, field: Any) -> Any:
+    """
+    An option's value: nested data is built, a registered name is looked up, the rest is itself.
+    """
+    if field.type is str or get_origin(field.type) is Literal:
+        return value
+    if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):
+        return from_data(value)
+    if isinstance(value, str) and value in _FUNCTIONS:
+        return _FUNCTIONS[value]
+
+    return value
+
+
+def _only(name: str, options: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
+    for option in options:
+        if option not in allowed:
+            msg = f"declared: {name} has no option `{option}`; it has {', '.join(allowed)}"
+            raise ConfigError(msg)
+
+
+def _known(name: str) -> Any:
+    known = _CLASSES.get(name) or _FUNCTIONS.get(name)
+    if known is None:
+        names = ", ".join(sorted([*_CLASSES, *_FUNCTIONS]))
+        msg = f"declared: {name!r} is not registered; known are {names}; see declared.register"
+        raise ConfigError(msg)
+
+    return known
+
+
+def _options(strategy: Any) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for field in attrs.fields(type(strategy)):
+        value = getattr(strategy, field.name)
+        if value == field.default and type(value) is type(field.default):
+            continue
+        plain = value is None or isinstance(value, str | int | float | bool)
+        options[field.name] = value if plain else to_data(value)
+
+    return options
+
+
+def _class_name(known: type[Any]) -> str:
+    return next(name for name, registered in _CLASSES.items() if registered is known)
+
+
+def _name_of(function: Any) -> str:
+    for name, known in _FUNCTIONS.items():
+        if known is function or known == function:
+            return name
+    msg = (
+        f"declared: {label(function)} is not registered, so data cannot name it; "
+        'write @declared.register("a name") above it'
+    )
+    raise ConfigError(msg)

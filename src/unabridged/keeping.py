@@ -1,0 +1,473 @@
+"""
+What a memory does, without doing it: each operation as a generator of requests.
+
+`Memory` and `AsyncMemory` drive these: a `Do` is a call of the store, anything
+else is a question for a model. So the logic stands here once, for sync and
+async, and the lock that guards it is let go while a model answers.
+"""
+
+import logging
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from attrs import evolve, frozen
+
+from unabridged.codec import record_from_json, record_to_json
+from unabridged.contract import Ask, Await, Search, StrategyLike, TrimContext
+from unabridged.errors import ConfigError, CorruptLogError, LogConflictError, UnabridgedError
+from unabridged.items import Item, Unloaded
+from unabridged.messages import Message
+from unabridged.messages import system as system_message
+from unabridged.pipeline import flow
+from unabridged.records import (
+    Appended,
+    Body,
+    Compacted,
+    Drop,
+    Entry,
+    Note,
+    Noted,
+    Pinned,
+    Record,
+    Reverted,
+)
+from unabridged.results import TrimResult
+from unabridged.spans import NOTHING, Span
+from unabridged.states import in_force, rebuilt
+from unabridged.stores.protocol import Receipt
+from unabridged.viewing import Loaded
+from unabridged.views import View
+from unabridged.writable import written
+
+__all__ = ["Appends", "Do", "Keeper", "Outcome", "Wish", "Work"]
+
+TRIES = 4
+VERSION = 1
+logger = logging.getLogger("unabridged")
+
+
+class Do(NamedTuple):
+    """
+    A call of the store: its method and arguments.
+    """
+
+    method: str
+    args: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = {}
+
+
+class Outcome(NamedTuple):
+    """
+    What came of a question: a reply or a failure.
+    """
+
+    reply: Any = None
+    failure: Exception | None = None
+
+
+Work: TypeAlias = Generator[Do | Ask | Search | Await, Any, Any]
+
+
+@frozen
+class Appends:
+    """
+    What an append did: the *entries* written, and those *known* before by their message ids.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    known: tuple[Entry, ...] = ()
+
+
+@frozen
+class Wish:
+    """
+    How a context is wanted; see `Memory.context`.
+    """
+
+    strategy: StrategyLike
+    context: TrimContext
+    replace: bool | None = None
+    system: str | Message | None = None
+    hide_system: bool = False
+
+
+class Keeper:
+    """
+    The operations on one thread, and what is loaded of it.
+    """
+
+    def __init__(self, thread: str) -> None:
+        self.thread = thread
+        self._loaded: Loaded | None = None
+        self._previous: tuple[Message, ...] = ()
+
+    # -- messages
+
+    def append(
+        self, messages: Sequence[Message], *, pin: bool, expect: int | None
+    ) -> Work:
+        """
+        Append messages in one piece.
+        """
+        for message in messages:
+            if not isinstance(message, Message):
+                msg = (
+                    f"append: expected messages, got {type(message).__name__}; "
+                    "build one with user(…), or read a provider's dicts with formats.*.load"
+                )
+                raise ConfigError(msg)
+        if not messages:
+            return Appends()
+        bodies = [Appended(0, message, pin) for message in messages]
+        receipt = yield Do("append", (self.thread, bodies), {"expect": expect})
+        self._took(receipt)
+        for entry in receipt.entries:
+            if entry.seq not in receipt.state.live:
+                logger.warning(
+                    "thread %r: entry %d answers a call that left the view, and went with it; "
+                    "revert what took the call to see both",
+                    self.thread,
+                    entry.seq,
+                )
+
+        return Appends(receipt.entries, receipt.known)
+
+    def entries(self, before: int | None, last: int | None) -> Work:
+        """
+        The entries as they were appended.
+        """
+        state = yield Do("state", (self.thread,))
+        stop = state.seq if before is None else min(state.seq, before - 1)
+        span = Span.between(1, stop)
+        entries = yield Do("entries", (self.thread, span if last is None else span.tail(last)))
+
+        return entries
+
+    # -- views
+
+    def view(self, at: int | None) -> Work:
+        """
+        The log's own view, whole; *at* a record, as it was then.
+        """
+        if at is None:
+            loaded = yield from self._current()
+            view = loaded.view()
+            if view.hidden:
+                yield from self._load(loaded, Unloaded(everything=True))
+            return loaded.view()
+        records = yield Do("read", (self.thread,), {"before": at + 1})
+        loaded = Loaded(rebuilt(records))
+        loaded.take((yield Do("entries", (self.thread, loaded.state.standing))))
+
+        return loaded.view()
+
+    def context(self, wish: Wish) -> Work:
+        """
+        What a strategy makes of the view; what it wants written is written.
+        """
+        answers: list[tuple[Any, Outcome]] = []
+        for attempt in range(TRIES):
+            loaded = yield from self._current()
+            asked = len(answers)
+            result = yield from self._performed(wish, loaded, answers)
+            if len(answers) > asked:
+                state = yield Do("state", (self.thread,))
+                if state.decided != result.before.log.decided and attempt + 1 < TRIES:
+                    continue
+            try:
+                yield from self._write(result, wish.replace)
+            except LogConflictError:
+                if attempt + 1 == TRIES:
+                    raise
+                continue
+            break
+        result = self._warned(result, wish)
+        self._previous = result.messages
+
+        return result
+
+    def _performed(
+        self, wish: Wish, loaded: Loaded, answers: list[tuple[Any, Outcome]]
+    ) -> Work:
+        """
+        The result of the strategy, which is called again whenever more of the log is loaded.
+        """
+        context = evolve(wish.context, previous=self._previous)
+        while True:
+            walk = flow(wish.strategy, _headed(loaded.view(), wish.system), context)
+            try:
+                return (yield from _replayed(walk, answers))
+            except Unloaded as signal:
+                yield from self._load(loaded, signal)
+            except UnabridgedError as error:
+                kept = [note for note in error.notes if isinstance(note, Note)]
+                if fresh := _fresh_notes(loaded.state.notes, kept):
+                    self._took((yield Do("append", (self.thread, [Noted(fresh)]))))
+                raise
+
+    def _write(self, result: TrimResult, replace: bool | None) -> Work:
+        bodies: list[Body] = []
+        if replace is not False and (record := result.record(replace=bool(replace))):
+            bodies.append(record)
+        if notes := _fresh_notes(result.before.notes, result.notes):
+            bodies.append(Noted(notes))
+        if bodies:
+            self._took((yield Do("append", (self.thread, bodies))))
+
+    def _warned(self, result: TrimResult, wish: Wish) -> TrimResult:
+        warnings = list(result.warnings)
+        if wish.replace is not False:
+            _, unwritten = written(result.before, result.changes, everything=bool(wish.replace))
+            warnings += unwritten
+        for warning in warnings:
+            logger.warning("thread %r: %s", self.thread, warning)
+        if warnings or wish.hide_system:
+            return evolve(result, warnings=tuple(warnings), hide_system=wish.hide_system)
+
+        return result
+
+    # -- decisions
+
+    def revert(self, rec: int) -> Work:
+        """
+        Let record *rec* no longer count.
+        """
+
+        def body(decisions: Sequence[Record]) -> Body:
+            known = {record.rec: record for record in decisions}
+            if rec not in known or isinstance(known[rec].body, Pinned):
+                could = [r.rec for r in decisions if not isinstance(r.body, Pinned)]
+                msg = (
+                    f"revert: record {rec} of thread {self.thread!r} is no write-back or revert; "
+                    f"those are {could or 'none'}"
+                )
+                raise ConfigError(msg)
+            if rec not in in_force(decisions):
+                by = max(r.rec for r in decisions if r.body == Reverted(rec))
+                msg = f"revert: record {rec} is reverted already; revert({by}) brings it back"
+                raise ConfigError(msg)
+            return Reverted(rec)
+
+        record, state = yield from self._decide(body)
+        for skipped in state.skipped:
+            logger.warning("thread %r: %s", self.thread, skipped)
+
+        return record
+
+    def retract(self, seq: int) -> Work:
+        """
+        Take the block of entry *seq* out of the view.
+        """
+        return (yield from self._take_out(f"retract({seq})", seq, "retracted"))
+
+    def rewind(self, seq: int) -> Work:
+        """
+        Take everything from the block of entry *seq* on out of the view.
+        """
+        return (yield from self._take_out(f"rewind({seq})", seq, "rewound", to_the_end=True))
+
+    def clear(self) -> Work:
+        """
+        Take everything out of the view.
+        """
+        return (yield from self._take_out("clear()", 1, "cleared", to_the_end=True))
+
+    def pin(self, seq: int, *, on: bool) -> Work:
+        """
+        Pin the block of entry *seq*, or let go of it.
+        """
+        block = yield from self._block(seq)
+        record, _ = yield from self._decide(lambda _: Pinned(block, on))
+
+        return record
+
+    def _take_out(self, name: str, seq: int, reason: str, *, to_the_end: bool = False) -> Work:
+        for attempt in range(TRIES):
+            state = yield Do("state", (self.thread,))
+            if name == "clear()":
+                span = Span.between(1, state.seq)
+            else:
+                span = yield from self._block(seq)
+            if to_the_end:
+                span = Span.between(span.first, state.seq) if span else NOTHING
+            in_view = state.live | Span.union(fold.sources for fold in state.folds)
+            if span.isdisjoint(in_view):
+                return None
+            change = Drop(span, reason=reason, step=f"memory.{name}", replace=True)
+            try:
+                receipt = yield Do(
+                    "append",
+                    (self.thread, [Compacted((change,), state.rec)]),
+                    {"expect": state.rec},
+                )
+            except LogConflictError:
+                if attempt + 1 == TRIES:
+                    raise
+                continue
+            self._took(receipt)
+            return receipt.records[0]
+
+    def _decide(self, body: Callable[[Sequence[Record]], Body]) -> Work:
+        for attempt in range(TRIES):
+            state = yield Do("state", (self.thread,))
+            decisions = yield Do("read", (self.thread,), {"marks": ("decided",)})
+            try:
+                receipt = yield Do(
+                    "append", (self.thread, [body(decisions)]), {"expect": state.rec}
+                )
+            except LogConflictError:
+                if attempt + 1 == TRIES:
+                    raise
+                continue
+            self._took(receipt)
+            return receipt.records[0], receipt.state
+
+    def _block(self, seq: int) -> Work:
+        """
+        The entries of the block that entry *seq* is part of, as the log has it.
+        """
+        found = yield Do("entries", (self.thread, Span.one(seq) if seq > 0 else NOTHING))
+        if not found:
+            state = yield Do("state", (self.thread,))
+            msg = f"thread {self.thread!r} has no entry {seq}; its last one is {state.seq}"
+            raise ConfigError(msg)
+        first, last = found[0].head, seq
+        for later, head in (yield Do("links", (self.thread,), {"after": seq})):
+            if head <= last:
+                first, last = min(first, head), later
+
+        return Span.between(first, last)
+
+    # -- derived
+
+    def summary(self) -> Work:
+        """
+        The text of the newest summary that counts; "" if there is none.
+        """
+        state = yield Do("state", (self.thread,))
+        there = state.live | Span.union(fold.sources for fold in state.folds)
+        for note in reversed(state.notes):
+            if note.kind == "summary" and note.sources <= there:
+                return str(note.value.value["text"])
+        wide = [fold for fold in state.folds if len(fold.sources) > 1]
+
+        return wide[-1].into.text if wide else ""
+
+    def sources(self, item: Item) -> Work:
+        """
+        The entries that an item stands for.
+        """
+        return (yield Do("entries", (self.thread, item.sources)))
+
+    def to_dict(self) -> Work:
+        """
+        All records as data.
+        """
+        records = yield Do("read", (self.thread,))
+        return {
+            "version": VERSION,
+            "thread": self.thread,
+            "records": [record_to_json(record) for record in records],
+        }
+
+    def restore(self, data: Mapping[str, Any]) -> Work:
+        """
+        Append the records of `to_dict`, into a thread that has none.
+        """
+        if not isinstance(data, Mapping) or data.get("version") != VERSION:
+            version = data.get("version") if isinstance(data, Mapping) else data
+            msg = f"from_dict: expected what to_dict gave, version {VERSION}, got {version!r}"
+            raise CorruptLogError(msg)
+        state = yield Do("state", (self.thread,))
+        if state.rec:
+            msg = (
+                f"from_dict: thread {self.thread!r} holds {state.rec} records already; "
+                "give another thread= or delete it first"
+            )
+            raise ConfigError(msg)
+        for record in map(record_from_json, data.get("records", ())):
+            yield Do("append", (self.thread, [record.body]), {"at": record.at})
+
+    # -- what is loaded
+
+    def _current(self) -> Work:
+        state = yield Do("state", (self.thread,))
+        loaded = self._loaded
+        if loaded is not None:
+            known = loaded.state
+            if state.rec == known.rec and state.seq == known.seq and state.lost == known.lost:
+                return loaded
+            if state.seq >= known.seq and state.rec > known.rec:
+                new: Iterable[Entry] = ()
+                if state.seq > known.seq:
+                    span = Span.between(known.seq + 1, state.seq)
+                    new = yield Do("entries", (self.thread, span))
+                if loaded.append(new, state):
+                    return loaded
+        loaded = Loaded(state) if loaded is None else Loaded(state, loaded.depth)
+        if wanted := loaded.wanted_first():
+            loaded.take((yield Do("entries", (self.thread, wanted))))
+        self._loaded = loaded
+
+        return loaded
+
+    def _load(self, loaded: Loaded, signal: Unloaded) -> Work:
+        wanted = loaded.wanted_next(signal)
+        if not wanted:
+            msg = "a view was read past its end; please report this"
+            raise RuntimeError(msg) from signal
+        loaded.take((yield Do("entries", (self.thread, wanted))))
+
+    def _took(self, receipt: Receipt) -> None:
+        """
+        Keep what is loaded in step with what was just written, if that is all that changed.
+        """
+        loaded = self._loaded
+        if loaded is None or not receipt.records:
+            return
+        if receipt.records[0].rec != loaded.state.rec + 1 or not loaded.append(
+            receipt.entries, receipt.state
+        ):
+            return
+
+
+def _headed(view: View, prompt: str | Message | None) -> View:
+    """
+    The view with a system prompt that is not in the log at its head.
+    """
+    if prompt is None:
+        return view
+    message = prompt if isinstance(prompt, Message) else system_message(prompt)
+    item = Item(message, NOTHING, after=0, pin="hand")
+
+    return view.replaced(
+        [item, *view.loaded], hidden=view.hidden, sources=view.sources, pins=view.pins
+    )
+
+
+def _replayed(walk: Work, answers: list[tuple[Any, Outcome]]) -> Work:
+    """
+    The flow's result; a question that was answered before gets the same answer again.
+    """
+    outcome = Outcome()
+    while True:
+        try:
+            if outcome.failure is None:
+                request = walk.send(outcome.reply)
+            else:
+                request = walk.throw(outcome.failure)
+        except StopIteration as done:
+            return done.value
+        known = next((given for asked, given in answers if asked == request), None)
+        if known is None:
+            try:
+                known = Outcome((yield request))
+            except Exception as error:  # noqa: BLE001  the step decides what a failure means
+                known = Outcome(failure=error)
+            answers.append((request, known))
+        outcome = known
+
+
+def _fresh_notes(old: Iterable[Note], new: Iterable[Note]) -> tuple[Note, ...]:
+    known = set(old)
+    return tuple(note for note in dict.fromkeys(new) if note not in known)

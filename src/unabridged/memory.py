@@ -1,0 +1,419 @@
+"""
+Memory: one thread of a store, and the strategy that makes contexts of it.
+
+The operations themselves stand in `keeping`; here they are driven, and told
+to users: most of the length of this module is that telling.
+"""
+
+import threading
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any, Self
+
+from unabridged.contract import Ask, Await, Search, StrategyLike
+from unabridged.errors import NeedsAnswerError, NeedsAsyncError
+from unabridged.items import Item
+from unabridged.keeping import Appends, Do, Keeper, Work
+from unabridged.messages import Message
+from unabridged.pipeline import (
+    AskFunction,
+    SearchFunction,
+    answering,
+    settled_answer,
+)
+from unabridged.records import Entry, Record
+from unabridged.results import TrimResult
+from unabridged.settings import Settings
+from unabridged.stores.in_memory import InMemoryStore
+from unabridged.stores.protocol import Store
+from unabridged.strategies.no_compaction import NoCompaction
+from unabridged.tokens import Budget, TokenCounter
+from unabridged.views import View
+
+__all__ = ["Memory"]
+
+
+class Memory(Settings):
+    """
+    A conversation that is kept whole, and contexts made of it.
+
+    Args:
+        store: where the records are; a new `InMemoryStore` by default.
+        thread: the name of the conversation; a store holds many.
+        strategy: what makes a context: a strategy, function, list or chain.
+        budget: the tokens that a model's window leaves (a number or `Budget`).
+        count: the counter of tokens; `tokens.exact()` by default.
+        ask: answers a strategy's questions: a function from `Ask` to text.
+        search: answers a strategy's searches.
+
+    Raises:
+        NeedsAnswerError: the strategy asks a model and *ask* is missing.
+        NeedsAsyncError: *ask* is async.
+
+    >>> from unabridged import Window, assistant, user
+    >>> memory = Memory(strategy=Window(2))
+    >>> _ = memory.append(user("a"), assistant("b"), user("c"), assistant("d"))
+    >>> print(memory.context().text())
+    user: c
+    assistant: d
+    >>> len(memory.entries())
+    4
+    """
+
+    def __init__(  # noqa: PLR0913  what a memory is made of
+        self,
+        store: Store | None = None,
+        thread: str = "default",
+        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        *,
+        budget: Budget | int | None = None,
+        count: TokenCounter | None = None,
+        ask: AskFunction | None = None,
+        search: SearchFunction | None = None,
+    ) -> None:
+        super().__init__(thread, strategy, budget, count, ask, search, sync=True)
+        self._store: Store = InMemoryStore() if store is None else store
+        self._keeper = Keeper(thread)
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(  # noqa: PLR0913  what a memory is made of
+        cls,
+        path: str | PathLike[str],
+        thread: str = "default",
+        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        *,
+        budget: Budget | int | None = None,
+        count: TokenCounter | None = None,
+        ask: AskFunction | None = None,
+        search: SearchFunction | None = None,
+    ) -> Self:
+        """
+        A memory in a SQLite file, which is made if it is not there.
+
+        >>> import tempfile, os
+        >>> from unabridged import user
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with Memory.open(os.path.join(folder, "chat.db")) as memory:
+        ...         len(memory.append(user("hi")).entries)
+        1
+        """
+        from unabridged.stores.sqlite import SqliteStore  # noqa: PLC0415  sqlite3 when it is used
+
+        store = SqliteStore(path)
+        try:
+            return cls(
+                store, thread, strategy, budget=budget, count=count, ask=ask, search=search
+            )
+        except BaseException:
+            store.close()
+            raise
+
+    # -- messages
+
+    def append(
+        self, *messages: Message, pin: bool = False, expect: int | None = None
+    ) -> Appends:
+        """
+        Keep messages, all or none.
+
+        A message with an *id* that is there already is not kept twice: the entry
+        comes back in `known`. *pin* keeps their blocks from being dropped or
+        folded. *expect* refuses if the log's last record is another.
+
+        Raises:
+            LogConflictError: an id belongs to another message, or *expect* failed.
+
+        >>> from unabridged import user
+        >>> Memory().append(user("hi")).entries[0].seq
+        1
+        """
+        return self._drive(self._keeper.append(messages, pin=pin, expect=expect))
+
+    def entries(
+        self, *, before: int | None = None, last: int | None = None
+    ) -> tuple[Entry, ...]:
+        """
+        The transcript as it was appended, for screens: nothing ever leaves it.
+
+        *last* gives the newest so many, *before* those before an entry.
+
+        >>> from unabridged import user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("a"), user("b"), user("c"))
+        >>> [entry.message.text for entry in memory.entries(before=3, last=1)]
+        ['b']
+        """
+        return self._drive(self._keeper.entries(before, last))
+
+    def sources(self, item: Item) -> tuple[Entry, ...]:
+        """
+        The entries that an item stands for, as they were appended.
+
+        >>> from unabridged import user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("a"))
+        >>> memory.sources(memory.view()[0])[0].message.text
+        'a'
+        """
+        return self._drive(self._keeper.sources(item))
+
+    # -- views
+
+    def view(self, *, at: int | None = None) -> View:
+        """
+        The log's own view, before any strategy; *at* a record, the view as it was then.
+
+        >>> from unabridged import user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("a"), user("b"))
+        >>> len(memory.view()), len(memory.view(at=1))
+        (2, 1)
+        """
+        return self._drive(self._keeper.view(at))
+
+    def context(
+        self,
+        strategy: StrategyLike | None = None,
+        *,
+        query: str | None = None,
+        replace: bool | None = None,
+        system: str | Message | None = None,
+        hide_system: bool = False,
+    ) -> TrimResult:
+        """
+        What goes to the model now.
+
+        Args:
+            strategy: for this once, instead of the memory's own.
+            query: what the user asks, for strategies that recall.
+            replace: None writes back what strategies mark, True all that can be
+                written, False nothing.
+            system: a system prompt that is not in the log; it counts.
+            hide_system: leave system and developer messages out at the end, for
+                APIs that take the prompt apart; stand-ins stay.
+
+        >>> from unabridged import Window, user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("a"), user("b"))
+        >>> print(memory.context(Window(1), system="Be brief.").text())
+        system: Be brief.
+        user: b
+        """
+        wish = self._wish(strategy, query, replace, system, hide_system)
+        return self._drive(self._keeper.context(wish))
+
+    def compact(self, strategy: StrategyLike | None = None) -> TrimResult:
+        """
+        Make a context and write all of it back that can be written.
+
+        >>> from unabridged import Window, user
+        >>> memory = Memory(strategy=Window(1))
+        >>> _ = memory.append(user("a"), user("b"))
+        >>> _ = memory.compact()
+        >>> len(memory.view()), len(memory.entries())
+        (1, 2)
+        """
+        return self.context(strategy, replace=True)
+
+    def summary(self) -> str:
+        """
+        The text of the newest summary that counts, without its label; "" if there is none.
+        """
+        return self._drive(self._keeper.summary())
+
+    # -- decisions
+
+    def revert(self, rec: int) -> Record:
+        """
+        Undo record *rec*, a write-back, a retraction or a revert: the log goes on without it.
+
+        Raises:
+            ConfigError: it is no such record, or is reverted already.
+
+        >>> from unabridged import Window, user
+        >>> memory = Memory(strategy=Window(1, replace=True))
+        >>> _ = memory.append(user("a"), user("b"))
+        >>> _ = memory.context()
+        >>> len(memory.view())
+        1
+        >>> _ = memory.revert(3)
+        >>> len(memory.view())
+        2
+        """
+        return self._drive(self._keeper.revert(rec))
+
+    def retract(self, seq: int) -> Record | None:
+        """
+        Take entry *seq*, with its block, out of every view. None if it is in none.
+
+        >>> from unabridged import user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("a"), user("oops"))
+        >>> _ = memory.retract(2)
+        >>> print(memory.context().text())
+        user: a
+        """
+        return self._drive(self._keeper.retract(seq))
+
+    def rewind(self, seq: int) -> Record | None:
+        """
+        Take entry *seq*, with its block, and all after it out of every view.
+
+        >>> from unabridged import assistant, user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("a"), assistant("b"), user("c"))
+        >>> _ = memory.rewind(2)
+        >>> print(memory.context().text())
+        user: a
+        """
+        return self._drive(self._keeper.rewind(seq))
+
+    def clear(self) -> Record | None:
+        """
+        Take everything out of every view, pins too; the transcript stays. None if all was out.
+
+        >>> from unabridged import user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("a"))
+        >>> _ = memory.clear()
+        >>> len(memory.view()), len(memory.entries())
+        (0, 1)
+        """
+        return self._drive(self._keeper.clear())
+
+    def pin(self, seq: int) -> Record:
+        """
+        Keep the block of entry *seq* from being dropped or folded.
+
+        >>> from unabridged import Window, user
+        >>> memory = Memory(strategy=Window(1))
+        >>> _ = memory.append(user("a"), user("b"), user("c"))
+        >>> _ = memory.pin(1)
+        >>> print(memory.context().text())
+        user: a
+        user: c
+        """
+        return self._drive(self._keeper.pin(seq, on=True))
+
+    def unpin(self, seq: int) -> Record:
+        """
+        Let go of the block of entry *seq*, also one pinned by its role.
+        """
+        return self._drive(self._keeper.pin(seq, on=False))
+
+    # -- the memory itself
+
+    def thread(self, name: str) -> "Memory":
+        """
+        A memory of another thread, in the same store and with the same settings.
+
+        >>> from unabridged import user
+        >>> memory = Memory()
+        >>> _ = memory.thread("other").append(user("hi"))
+        >>> memory.threads()
+        ('other',)
+        """
+        return Memory(
+            self._store,
+            name,
+            self._strategy,
+            budget=self._budget,
+            count=self._count,
+            ask=self._ask,
+            search=self._search,
+        )
+
+    def threads(self) -> tuple[str, ...]:
+        """
+        The names of the threads in the store, sorted.
+        """
+        return self._store.threads()
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        All records of the thread as data that JSON can hold; functions are not in it.
+
+        >>> from unabridged import user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("hi"))
+        >>> print(Memory.from_dict(memory.to_dict()).context().text())
+        user: hi
+        """
+        return self._drive(self._keeper.to_dict())
+
+    @classmethod
+    def from_dict(  # noqa: PLR0913  what a memory is made of
+        cls,
+        data: Mapping[str, Any],
+        store: Store | None = None,
+        thread: str | None = None,
+        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        *,
+        budget: Budget | int | None = None,
+        count: TokenCounter | None = None,
+        ask: AskFunction | None = None,
+        search: SearchFunction | None = None,
+    ) -> Self:
+        """
+        A memory with the records of `to_dict`, in a thread that held none.
+
+        Raises:
+            CorruptLogError: *data* is not what `to_dict` gave.
+            ConfigError: the thread holds records already.
+        """
+        name = thread or str(data.get("thread") or "default")
+        memory = cls(
+            store, name, strategy, budget=budget, count=count, ask=ask, search=search
+        )
+        memory._drive(memory._keeper.restore(data))
+
+        return memory
+
+    def close(self) -> None:
+        """
+        Close the store.
+        """
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Memory(thread={self._thread!r}, strategy={self._strategy!r})"
+
+    def _drive(self, work: Work) -> Any:
+        """
+        Run an operation; the lock is let go while a model answers.
+        """
+        with self._lock:
+            reply: Any = None
+            failure: Exception | None = None
+            while True:
+                try:
+                    request = work.send(reply) if failure is None else work.throw(failure)
+                except StopIteration as done:
+                    return done.value
+                reply, failure = None, None
+                try:
+                    if isinstance(request, Do):
+                        method = getattr(self._store, request.method)
+                        reply = method(*request.args, **request.options)
+                    else:
+                        reply = self._answer(request)
+                except (NeedsAnswerError, NeedsAsyncError):
+                    work.close()
+                    raise
+                except Exception as error:  # noqa: BLE001  the operation decides
+                    failure = error
+
+    def _answer(self, request: Ask | Search | Await) -> Any:
+        call = answering(request, self._ask, self._search, sync=True)
+        self._lock.release()
+        try:
+            return settled_answer(request, call())
+        finally:
+            self._lock.acquire()

@@ -1,0 +1,79 @@
+"""
+What a memory is made of, checked when it is made.
+"""
+
+from unabridged.contract import StrategyLike, TrimContext
+from unabridged.errors import ConfigError, NeedsAnswerError, NeedsAsyncError
+from unabridged.keeping import Wish
+from unabridged.messages import Message
+from unabridged.pipeline import AskFunction, Pipeline, SearchFunction, chain
+from unabridged.steps import is_async
+from unabridged.tokens import Budget, TokenCounter, exact, kept
+
+__all__ = ["Settings"]
+
+
+class Settings:
+    """
+    What both memories are given, checked.
+    """
+
+    def __init__(  # noqa: PLR0913  what a memory is made of
+        self,
+        thread: str,
+        strategy: StrategyLike,
+        budget: Budget | int | None,
+        count: TokenCounter | None,
+        ask: AskFunction | None,
+        search: SearchFunction | None,
+        *,
+        sync: bool,
+    ) -> None:
+        if not isinstance(thread, str) or not thread:
+            msg = f"thread= must be a name, got {thread!r}"
+            raise ConfigError(msg)
+        self._thread = thread
+        self._sync = sync
+        self._ask = ask
+        self._search = search
+        self._budget = Budget(budget) if isinstance(budget, int) else budget
+        self._count = kept(exact() if count is None else count)
+        if sync and ask is not None and is_async(ask):
+            msg = "Memory: ask= is async; use AsyncMemory, or give a plain function"
+            raise NeedsAsyncError(msg)
+        self._strategy = self._checked(strategy)
+
+    def _checked(self, strategy: StrategyLike) -> Pipeline:
+        steps = chain(strategy)
+        if steps.asks and self._ask is None:
+            msg = (
+                f"{steps!r} asks a model, and this memory has no ask=; pass a function from the "
+                "request to the answer's text, as in Memory(…, ask=lambda ask: model(ask.messages))"
+            )
+            raise NeedsAnswerError(msg)
+
+        return steps
+
+    def _wish(  # noqa: PLR0913  the options of a context
+        self,
+        strategy: StrategyLike | None,
+        query: str | None,
+        replace: bool | None,  # noqa: FBT001  passed on
+        system: str | Message | None,
+        hide_system: bool,  # noqa: FBT001  passed on
+    ) -> Wish:
+        steps = self._strategy if strategy is None else self._checked(strategy)
+        context = TrimContext(self._budget, self._count, query)
+
+        return Wish(steps, context, replace, system, hide_system)
+
+    @property
+    def strategy(self) -> Pipeline:
+        """
+        The strategy that makes contexts; it may be assigned.
+        """
+        return self._strategy
+
+    @strategy.setter
+    def strategy(self, strategy: StrategyLike) -> None:
+        self._strategy = self._checked(strategy)

@@ -1,0 +1,194 @@
+"""
+The log's own view, kept between turns: what is loaded of it, and what to load next.
+
+A `Loaded` holds a tail of live items, the pins and other entries that every
+cut needs, and the stand-ins in force. It does no I/O: it says which entries it
+wants, and is given them.
+"""
+
+from collections.abc import Iterable
+from operator import attrgetter
+
+from attrs import evolve
+
+from unabridged.items import Item, Unloaded
+from unabridged.links import has_words
+from unabridged.records import Entry
+from unabridged.spans import Span
+from unabridged.states import ThreadState
+from unabridged.views import View
+
+__all__ = ["Loaded"]
+
+FIRST = 64
+ROOM = 1_024
+_first = attrgetter("first")
+
+
+class Loaded:
+    """
+    The items of a thread that are loaded, as of *state*.
+
+    >>> from unabridged.states import ThreadState
+    >>> len(Loaded(ThreadState()).view())
+    0
+    """
+
+    def __init__(self, state: ThreadState, depth: int = FIRST) -> None:
+        self.state = state
+        self.depth = depth
+        self._low = state.seq + 1
+        self._islands: dict[int, Item] = {}
+        self._tail: list[Item] = []
+        self._items: list[Item] = []
+        self._wide: tuple[Item, ...] = ()
+        self._folded = Span.union(fold.sources for fold in state.folds)
+        self._hidden = state.live
+        self._loose = _loose(state)
+        self._arrange()
+
+    # -- what to load
+
+    def wanted_first(self) -> Span:
+        """
+        The entries to load before the first view: a tail, the pins, the newest words and calls.
+        """
+        links, live = self.state.links, self.state.live
+        tail = live.tail(self.depth)
+        also = [self.state.guarded, self.state.hand, self.state.role]
+        also += [Span.between(*block) for block in (links.asked_block, links.spoke_block) if block[0]]
+        also += [Span.one(seq) for seq in (links.asked, links.opener) if seq]
+
+        return self._fresh(tail | (Span.union(also) & self.state.standing))
+
+    def wanted_next(self, signal: Unloaded) -> Span:
+        """
+        The entries to load when a view was read past what is loaded.
+        """
+        if signal.everything:
+            return self._hidden
+        if signal.wanted:
+            return signal.wanted & self._hidden
+        self.depth = max(self.depth, 2 * len(self._tail))
+
+        return self._fresh(self.state.live.tail(self.depth))
+
+    def _fresh(self, span: Span) -> Span:
+        return (span & self.state.standing) - Span.union(
+            item.sources for item in self._items if len(item.sources) == 1
+        )
+
+    # -- what came
+
+    def take(self, entries: Iterable[Entry]) -> None:
+        """
+        Entries that were loaded.
+        """
+        reworded = {
+            fold.sources.first: fold.into for fold in self.state.folds if len(fold.sources) == 1
+        }
+        for entry in entries:
+            item = self._item(entry)
+            if entry.seq in reworded:
+                item = evolve(item, message=reworded[entry.seq], stands_in=True)
+            self._islands[entry.seq] = item
+        self._hidden = self.state.live - Span.of(
+            [*self._islands, *((item.first, item.first) for item in self._tail)]
+        )
+        edge = self._hidden.last
+        moved = [seq for seq in self._islands if seq > edge]
+        older = sorted((self._islands.pop(seq) for seq in moved), key=_first)
+        self._tail = sorted([*older, *self._tail], key=_first)
+        self._arrange()
+
+    def append(self, entries: Iterable[Entry], state: ThreadState) -> bool:
+        """
+        Go on to *state*, which only *entries* lead to. False if more than those changed.
+        """
+        if not _only_appended(self.state, state):
+            return False
+        self.state = state
+        for entry in entries:
+            item = self._item(entry)
+            self._tail.append(item)
+            self._items.append(item)
+        if len(self._tail) > 2 * self.depth + ROOM:
+            self._shrink()
+
+        return True
+
+    def _shrink(self) -> None:
+        """
+        Let go of the older part of a tail that grew by appends, so that memory stays bounded.
+        """
+        older, self._tail = self._tail[: -self.depth], self._tail[-self.depth :]
+        links = self.state.links
+        needed = self.state.guarded | Span.of(
+            [seq for seq in (links.asked, links.opener) if seq]
+            + [block for block in (links.asked_block, links.spoke_block) if block[0]]
+        )
+        for item in older:
+            if item.first in needed or item.stands_in:
+                self._islands[item.first] = item
+        self._hidden = self.state.live - Span.of(
+            [*self._islands, (self._tail[0].first, self.state.seq)]
+        )
+        self._arrange()
+
+    # -- what it makes
+
+    def view(self) -> View:
+        """
+        The log's own view, as far as it is loaded.
+        """
+        state = self.state
+        return View(
+            self._items,
+            size=len(self._items),
+            hidden=self._hidden,
+            sources=state.live | self._folded if self._folded else state.live,
+            wide=self._wide,
+            pins=state.hand | state.role if state.hand else state.role,
+            log=state,
+        )
+
+    def _arrange(self) -> None:
+        self._wide = tuple(
+            Item(fold.into, fold.sources, stands_in=True, head=fold.sources.first)
+            for fold in self.state.folds
+            if len(fold.sources) > 1
+        )
+        self._items = sorted(
+            [*self._islands.values(), *self._wide, *self._tail], key=_first
+        )
+
+    def _item(self, entry: Entry) -> Item:
+        seq = entry.seq
+        pin = "hand" if seq in self.state.hand else "role" if seq in self.state.role else ""
+        head, opener = entry.head, entry.opener
+        if seq in self._loose:
+            head = seq
+            opener = seq if has_words(entry.message) else opener
+
+        return Item(entry.message, Span.one(seq), pin=pin, head=head, opener=opener)
+
+
+def _loose(state: ThreadState) -> frozenset[int]:
+    """
+    The late entries whose calls have all left: nothing ties them any more.
+    """
+    standing = state.standing
+    return frozenset(late.seq for late in state.late if late.calls.isdisjoint(standing))
+
+
+def _only_appended(old: ThreadState, new: ThreadState) -> bool:
+    """
+    Whether nothing but appends lead from one state to the other.
+    """
+    if (old.decided, old.late, old.lost) != (new.decided, new.late, new.lost):
+        return False
+    since = Span.between(old.seq + 1, new.seq)
+
+    return (new.hand is old.hand or new.hand - since == old.hand) and (
+        new.role is old.role or new.role - since == old.role
+    )
