@@ -46,7 +46,8 @@ from unabridged.strategies import (
 from unabridged.tokens import Budget
 
 if TYPE_CHECKING:
-    from unabridged import declared, formats, stores, testing, tokens
+    from unabridged import declared as declared
+    from unabridged import formats, stores, testing, tokens
     from unabridged.async_memory import AsyncMemory
 
 __all__ = [

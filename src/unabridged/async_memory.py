@@ -6,10 +6,9 @@ import asyncio
 import inspect
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
-from unabridged.errors import NeedsAnswerError
 from unabridged.items import Item
 from unabridged.keeping import Appends, Do, Keeper, Work
 from unabridged.messages import Message
@@ -26,6 +25,8 @@ from unabridged.tokens import Budget, TokenCounter
 from unabridged.views import View
 
 __all__ = ["AsyncMemory"]
+
+T = TypeVar("T")
 
 
 class AsyncMemory(Settings):
@@ -83,9 +84,7 @@ class AsyncMemory(Settings):
 
         store = SqliteStore(path)
         try:
-            return cls(
-                store, thread, strategy, budget=budget, count=count, ask=ask, search=search
-            )
+            return cls(store, thread, strategy, budget=budget, count=count, ask=ask, search=search)
         except BaseException:
             store.close()
             raise
@@ -224,9 +223,7 @@ class AsyncMemory(Settings):
         As `Memory.from_dict`.
         """
         name = thread or str(data.get("thread") or "default")
-        memory = cls(
-            store, name, strategy, budget=budget, count=count, ask=ask, search=search
-        )
+        memory = cls(store, name, strategy, budget=budget, count=count, ask=ask, search=search)
         await memory._drive(memory._keeper.restore(data))
 
         return memory
@@ -246,7 +243,7 @@ class AsyncMemory(Settings):
     def __repr__(self) -> str:
         return f"AsyncMemory(thread={self._thread!r}, strategy={self._strategy!r})"
 
-    async def _drive(self, work: Work) -> Any:
+    async def _drive(self, work: Work[T]) -> T:
         """
         Run an operation; the lock is let go while a model answers.
         """
@@ -257,7 +254,7 @@ class AsyncMemory(Settings):
                 try:
                     request = work.send(reply) if failure is None else work.throw(failure)
                 except StopIteration as done:
-                    return done.value
+                    return done.value  # type: ignore[no-any-return]
                 reply, failure = None, None
                 try:
                     if isinstance(request, Do):
@@ -265,9 +262,6 @@ class AsyncMemory(Settings):
                         reply = await method(*request.args, **request.options)
                     else:
                         reply = await self._answer(request)
-                except NeedsAnswerError:
-                    work.close()
-                    raise
                 except Exception as error:  # noqa: BLE001  the operation decides
                     failure = error
 
@@ -298,4 +292,4 @@ async def _surely(step: Any) -> None:
 
 
 def _awaited(store: AsyncStore | Store) -> AsyncStore:
-    return store if is_async(store.append) else InThread(store)  # type: ignore[return-value,arg-type]
+    return store if is_async(store.append) else InThread(store)  # type: ignore[return-value]

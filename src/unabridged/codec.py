@@ -86,12 +86,12 @@ def record_of_text(text: str | bytes) -> Record:
     Record(rec=2, at=0.5, body=Reverted(rec=1))
     >>> record_of_text('{"v":1,"rec":2}')
     Traceback (most recent call last):
-    unabridged.errors.CorruptLogError: record 2: 'at' is missing
+    unabridged.errors.CorruptLogError: damaged record: 'at' is missing
     """
     try:
         data = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        msg = f"not JSON: {error}"
+        msg = f"damaged record: not JSON, {error}"
         raise CorruptLogError(msg) from error
 
     return record_from_json(data)
@@ -139,15 +139,15 @@ def record_from_json(data: Mapping[str, Any]) -> Record:
 
     >>> record_from_json({"v": 1, "rec": 2, "at": 0.5, "kind": "reverted"})
     Traceback (most recent call last):
-    unabridged.errors.CorruptLogError: record 2: 'of' is missing
+    unabridged.errors.CorruptLogError: damaged record: 'of' is missing
     """
     if not isinstance(data, Mapping):
-        msg = f"a record is an object, not a {type(data).__name__}"
+        msg = f"damaged record: an object is expected, not a {type(data).__name__}"
         raise CorruptLogError(msg)
     try:
         return _record(data)
     except DAMAGE as error:
-        msg = f"record {data.get('rec', '?')}: {damage(error)}"
+        msg = f"damaged record: {damage(error)}"
         raise CorruptLogError(msg) from error
 
 

@@ -6,7 +6,8 @@ with every message, the rest only when something is pinned, noted or decided.
 `live` is not written: it is all entries but those folded, gone or lost.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from unabridged.codec import VERSION
@@ -41,7 +42,11 @@ PARTS = {
     "notes": ("notes",),
     "view": ("decided", "decided_seq", "folds", "gone", "late", "undone", "skipped", "lost"),
 }
-_BLANK = ThreadState()
+_FIELDS: dict[str, Callable[[ThreadState], tuple[Any, ...]]] = {
+    "pins": attrgetter("hand", "role", "guarded"),
+    "notes": lambda state: (state.notes,),
+    "view": attrgetter(*PARTS["view"]),
+}
 
 
 def state_to_json(state: ThreadState) -> Data:
@@ -66,17 +71,13 @@ def state_to_json(state: ThreadState) -> Data:
 
 def changed_parts(before: ThreadState, after: ThreadState) -> list[str]:
     """
-    The parts in which the two differ, or may.
+    The parts in which the two differ.
 
     >>> from attrs import evolve
     >>> changed_parts(ThreadState(), evolve(ThreadState(), hand=Span.one(1)))
     ['pins']
     """
-    return [
-        part
-        for part, names in PARTS.items()
-        if any(getattr(before, name) is not getattr(after, name) for name in names)
-    ]
+    return [part for part, fields in _FIELDS.items() if fields(before) != fields(after)]
 
 
 def part_to_json(state: ThreadState, part: str) -> Data:

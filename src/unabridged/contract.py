@@ -28,8 +28,8 @@ __all__ = [
     "Outcome",
     "Search",
     "StrategyLike",
-    "Trimmer",
     "TrimContext",
+    "Trimmer",
 ]
 
 
@@ -69,9 +69,9 @@ class Ask:
     model's reply. *max_tokens* limits the reply, in tokens (0: no limit).
 
     >>> from unabridged.testing import user, view_of
-    >>> ask = Ask(tuple(view_of([user('I am "Ana"')])))
+    >>> ask = Ask(tuple(view_of([user("I am Ana")])))
     >>> print(ask.transcript)
-    {"entry": "1", "role": "user", "text": "I am \\"Ana\\""}
+    {"entry": "1", "role": "user", "text": "I am Ana"}
     """
 
     items: tuple[Item, ...]

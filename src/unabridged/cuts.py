@@ -6,20 +6,31 @@ other one that drops asks `closed`. So pins, pending calls, the newest user
 message and the user message that opened a round are treated alike everywhere.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Literal, TypeAlias
 
 from attrs import evolve, field, frozen
 
 from unabridged.items import Item
 from unabridged.links import is_bare_result
+from unabridged.messages import Message
 from unabridged.spans import NOTHING, Span
 from unabridged.views import View
 
-__all__ = ["Cut", "CutRules", "Must", "Opening", "Overrun", "closed", "cut", "cut_rounds", "must_stay"]
+__all__ = [
+    "Cut",
+    "CutRules",
+    "Must",
+    "Opening",
+    "Overrun",
+    "closed",
+    "cut",
+    "cut_rounds",
+    "must_stay",
+]
 
 Opening: TypeAlias = Literal["question", "next", "anywhere"]
-Weigh: TypeAlias = Callable[[Item], int]
+Weigh: TypeAlias = Callable[[Message], int]
 
 _INSTRUCTS = frozenset({"system", "developer"})
 _RESPONDS = frozenset({"assistant", "tool"})
@@ -61,12 +72,13 @@ class CutRules:
     """
     What a cut respects, and how.
 
-    *opening* says what a view opens on after a cut, *by* what is cut ("blocks"
+    *opening* says what a view opens on after a cut ("covered": on a stand-in
+    for all that is cut, so no opener is brought along), *by* what is cut ("blocks"
     or "rounds"), *straddle* whether a block in which the cut falls is dropped
     or kept, *down_to* is the low mark, *start* the entry of the cut before.
     """
 
-    opening: Opening = "question"
+    opening: Opening | Literal["covered"] = "question"
     by: Literal["blocks", "rounds"] = "blocks"
     straddle: Literal["drop", "keep"] = "drop"
     pin_system: bool = True
@@ -104,11 +116,36 @@ def must_stay(view: View, rules: CutRules) -> Must:
     What may not leave: pins, pending calls, the newest block, the newest user message.
     """
     places: dict[int, str] = {}
-    pinned: set[int] = set()
-    for place, item in enumerate(view.between(0, view.size)[:8]):
+    pinned = _put_pins(view, rules, places)
+    links = view.log.links
+    if links.pending and (place := _standing_at(view, links.pending)) >= 0:
+        block = view.block_at(place)
+        _put(places, block, "a call that waits for its result")
+        _bring(view, block.start, places)
+    if rules.opening != "anywhere" and (place := _standing_at(view, links.asked)) >= 0:
+        _put(places, view.block_at(place), "the newest user message")
+    stop = view.size
+    for start in view.starts():
+        block = range(start, stop)
+        if pinned.isdisjoint(block):
+            _put(places, block, "the newest block")
+            if rules.opening == "question":
+                _bring(view, start, places)
+            break
+        stop = start
+
+    return Must(places, frozenset(pinned))
+
+
+def _put_pins(view: View, rules: CutRules, places: dict[int, str]) -> set[int]:
+    """
+    Put in what was put in at the head, the pinned blocks and their openers; give the pinned.
+    """
+    for place, item in enumerate(view.between(0, 8)):
         if item.after != 0 or item.sources:
             break
         places[place] = "put in at the head"
+    pinned = set(places)
     for seq in view.pins:
         place = view.find(seq)
         if place < 0 or place in pinned:
@@ -118,29 +155,19 @@ def must_stay(view: View, rules: CutRules) -> Must:
             continue
         block = view.block_at(place)
         pinned.update(block)
-        _put(places, block, f"pinned by {item.pin}" if item.pin != "held" else "held")
+        _put(places, block, "held" if item.pin == "held" else f"pinned by {item.pin}")
         if item.message.role not in _INSTRUCTS:
             _bring(view, block.start, places)
 
-    if pending := view.log.links.pending:
-        place = view.find(pending)
-        if place >= 0 and not view.at(place).wide:
-            _put(places, view.block_at(place), "a call that waits for its result")
-            _bring(view, view.block_at(place).start, places)
-    if rules.opening != "anywhere":
-        place = view.find(view.log.links.asked)
-        if place >= 0 and not view.at(place).wide:
-            _put(places, view.block_at(place), "the newest user message")
-    stop = view.size
-    for start in view.starts():
-        if pinned.isdisjoint(range(start, stop)):
-            _put(places, range(start, stop), "the newest block")
-            if rules.opening == "question":
-                _bring(view, start, places)
-            break
-        stop = start
+    return pinned
 
-    return Must(places, frozenset(pinned))
+
+def _standing_at(view: View, seq: int) -> int:
+    """
+    The place of an entry that stands for itself; -1 if it left or is part of a stand-in.
+    """
+    place = view.find(seq)
+    return -1 if place < 0 or view.at(place).wide else place
 
 
 def closed(view: View, chosen: Iterable[int], rules: CutRules) -> set[int]:
@@ -167,7 +194,7 @@ def closed(view: View, chosen: Iterable[int], rules: CutRules) -> set[int]:
 
 def cut(view: View, limit: int, weigh: Weigh | None, unit: str, rules: CutRules) -> Cut:
     """
-    The cut of *view* that keeps at most *limit*, each item weighing what *weigh* says (or 1).
+    The cut of *view* that keeps at most *limit*, each message weighing what *weigh* says (or 1).
     """
     must = must_stay(view, rules)
     scales = _Scales(view, weigh, frozenset() if rules.count_pins else must.pinned)
@@ -184,6 +211,8 @@ def cut(view: View, limit: int, weigh: Weigh | None, unit: str, rules: CutRules)
     if rules.opening == "next":
         start = _next_head(view, start)
     below = _below(view, start, must, rules)
+    if widened:
+        base = sum(map(scales, (*below, *range(start, view.size))))
     over = _overrun(view, limit, base, scales, must, unit, widened)
 
     return Cut(_left(view, start, below), _first_from(view, start), moved=True, over=over)
@@ -195,7 +224,7 @@ class _Scales:
     """
 
     def __init__(self, view: View, weigh: Weigh | None, weightless: frozenset[int]) -> None:
-        self._view = view
+        self._at = view.at
         self._weigh = weigh
         self._weightless = weightless
 
@@ -203,7 +232,18 @@ class _Scales:
         if place in self._weightless:
             return 0
 
-        return 1 if self._weigh is None else self._weigh(self._view.at(place))
+        return 1 if self._weigh is None else self._weigh(self._at(place).message)
+
+    def block(self, start: int, stop: int, but: Container[int]) -> int:
+        """
+        What the items from *start* to *stop* weigh together, *but* for these places.
+        """
+        if stop > start + 1:
+            return sum(self(place) for place in range(start, stop) if place not in but)
+        if start in but:
+            return 0
+
+        return self(start)
 
 
 def cut_rounds(view: View, last: int, rules: CutRules) -> Cut:
@@ -257,9 +297,7 @@ def _early(must: Must, start: int) -> set[int]:
     return {place for place in must.places if place < start}
 
 
-def _standing(
-    view: View, limit: int, scales: _Scales, must: Must, rules: CutRules
-) -> Cut | None:
+def _standing(view: View, limit: int, scales: _Scales, must: Must, rules: CutRules) -> Cut | None:
     """
     The cut that was noted before, as long as what it keeps is within the limit.
     """
@@ -278,7 +316,7 @@ def _standing(
 
 
 def _suffix(  # noqa: PLR0913  the one place that scans
-    view: View, limit: int, total: int, scales: _Scales, must: Must, rules: CutRules
+    view: View, limit: int, base: int, scales: _Scales, must: Must, rules: CutRules
 ) -> tuple[int, tuple[int, ...]] | None:
     """
     Where the longest suffix that fits starts, and what it was widened by; None if all fits.
@@ -287,36 +325,47 @@ def _suffix(  # noqa: PLR0913  the one place that scans
     first one has to fit too, they are given back until it does.
     """
     if rules.by == "rounds" and view.find(view.log.links.asked) >= 0:
-        return _suffix_of_rounds(view, limit, total, scales, must, rules)
-    stay = must.places
-    taken: list[tuple[int, int, bool]] = []
-    stop = view.size
+        return _suffix_of_rounds(view, limit, base, scales, must, rules)
+    stay, weight = must.places, scales.block
+    stop, total = view.size, base
+    lowest = 0, 0
     for start in view.starts():
-        new = 0
-        for place in range(start, stop):
-            if place not in stay:
-                new += scales(place)
-        if new and total + new > limit:
-            break
-        total += new
-        taken.append((start, total, new > 0))
+        if stop == start + 1:  # as `weight`, without the call: this is each turn's way
+            new = 0 if start in stay else scales(start)
+        else:
+            new = weight(start, stop, stay)
+        if new:
+            if total + new > limit:
+                break
+            total += new
+            lowest = start, total
         stop = start
     else:
         return None
     failed = range(start, stop)
-    while taken and rules.opening == "question":
-        start, total, counts = taken[-1]
-        opener = _opener(view, start) if counts else -1
-        if opener < 0 or opener >= start or opener in stay or total + scales(opener) <= limit:
-            break
-        taken.pop()
-        failed = range(start, failed.start if not taken else taken[-1][0])
-    total = taken[-1][1] if taken else total
-    stop = taken[-1][0] if taken else view.size
+    if rules.opening == "question" and total > base:
+        start, total = lowest
+        while start < view.size:
+            block = view.block_at(start)
+            new = weight(start, block.stop, stay)
+            if new and _opener_fits(view, start, limit - total, scales, must):
+                break
+            start = block.stop
+            if new:
+                failed, stop, total = block, start, total - new
     if rules.straddle == "keep" and len(failed) > 1 and 0 < scales(failed[-1]) <= limit - total:
         return failed.start, tuple(failed)
 
     return stop, ()
+
+
+def _opener_fits(view: View, start: int, room: int, scales: _Scales, must: Must) -> bool:
+    """
+    Whether the opener that the block at *start* brings along has room, if it brings one.
+    """
+    opener = _opener(view, start)
+
+    return opener < 0 or opener in must.places or scales(opener) <= room
 
 
 def _suffix_of_rounds(  # noqa: PLR0913  as the one above
@@ -328,7 +377,7 @@ def _suffix_of_rounds(  # noqa: PLR0913  as the one above
     whole = stop = view.size
     waiting = 0
     for start in view.starts():
-        waiting += sum(scales(place) for place in range(start, stop) if place not in must.places)
+        waiting += scales.block(start, stop, must.places)
         if total + waiting > limit:
             if whole < view.size:
                 return whole, ()
@@ -408,7 +457,9 @@ def _bring(view: View, start: int, places: dict[int, str]) -> None:
         return
     opener = _opener(view, start)
     if opener >= 0 and opener not in places:
-        _put(places, view.block_at(opener), "opened the round of what stays")
+        # an opener is a block of its own; where not all is loaded, that need not be looked up
+        block = range(opener, opener + 1) if view.hidden else view.block_at(opener)
+        _put(places, block, "opened the round of what stays")
 
 
 def _put(places: dict[int, str], block: range, why: str) -> None:
@@ -419,13 +470,12 @@ def _put(places: dict[int, str], block: range, why: str) -> None:
 def _overrun(  # noqa: PLR0913  every number that the message names
     view: View,
     limit: int,
-    base: int,
+    needed: int,
     scales: _Scales,
     must: Must,
     unit: str,
     widened: tuple[int, ...],
 ) -> Overrun | None:
-    needed = base + sum(scales(place) for place in widened if place not in must.places)
     if needed <= limit:
         return None
     reasons = {**dict.fromkeys(widened, "the cut falls into its block"), **must.places}
@@ -436,8 +486,13 @@ def _overrun(  # noqa: PLR0913  every number that the message names
         needed,
         unit,
         tuple(
-            f"entry {view.at(place).sources or 'put in'} ({size}): {reasons[place]}"
-            for size, place in sizes
-            if size
+            f"{_called(view.at(place))} ({size}): {reasons[place]}" for size, place in sizes if size
         ),
     )
+
+
+def _called(item: Item) -> str:
+    if not item.sources:
+        return "a message put in"
+
+    return f"entr{'ies' if item.wide else 'y'} {item.sources}"

@@ -12,6 +12,7 @@ strategies of your own are in it once they are registered.
 Window(40) | TokenBudget(8_000)
 """
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, get_origin
 
@@ -49,9 +50,9 @@ _CLASSES: dict[str, type[Any]] = {
         TokenBudget,
         When,
         Window,
-        tokens.exact,
     )
 }
+_CLASSES["exact"] = type(tokens.exact())
 _FUNCTIONS: dict[str, Any] = {
     "quarter": tokens.quarter,
     "rough": tokens.rough,
@@ -74,12 +75,11 @@ def register(name: str) -> Callable[[Thing], Thing]:
     """
 
     def keep(thing: Thing) -> Thing:
-        table: dict[str, Any] = _CLASSES if isinstance(thing, type) else _FUNCTIONS
         taken = _CLASSES.get(name, _FUNCTIONS.get(name, thing))
         if taken != thing:
             msg = f"declared: the name {name!r} stands for {taken!r} already; choose another"
             raise ConfigError(msg)
-        table[name] = thing
+        (_CLASSES if inspect.isclass(thing) else _FUNCTIONS)[name] = thing
         return thing
 
     return keep

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["explanation", "reason_lines"]
 
 
-def reason_lines(
-    before: View, changes: Iterable[Change], after: View, seq: int
-) -> Iterator[str]:
+def reason_lines(before: View, changes: Iterable[Change], after: View, seq: int) -> Iterator[str]:
     """
     Why entry *seq* is or is not in the view *after*: the log's reasons, then each change's.
     """

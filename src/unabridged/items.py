@@ -2,12 +2,14 @@
 Items, blocks and rounds: what a view is made of.
 """
 
+from collections.abc import Sequence
+
 from attrs import field, frozen
 
 from unabridged.messages import Message
 from unabridged.spans import NOTHING, Span
 
-__all__ = ["Block", "Item", "Round", "Unloaded"]
+__all__ = ["Block", "Item", "Round", "Unloaded", "add_start", "block_starts"]
 
 
 @frozen
@@ -95,7 +97,7 @@ class Round(tuple[Block, ...]):
         return self[0][0].opens
 
 
-class Unloaded(BaseException):  # noqa: N818  a signal, not an error
+class Unloaded(BaseException):
     """
     The private signal of a view that is read past what is loaded of it.
 
@@ -106,3 +108,44 @@ class Unloaded(BaseException):  # noqa: N818  a signal, not an error
         super().__init__(wanted, everything)
         self.wanted = wanted
         self.everything = everything
+
+
+def block_starts(items: Sequence[Item]) -> list[int]:
+    """
+    The places at which blocks start, in order.
+    """
+    starts: list[int] = []
+    for place, item in enumerate(items):
+        ranges = item.sources.ranges
+        if ranges and item.head == ranges[0][0]:  # tied to nothing, as most are
+            starts.append(place)
+        else:
+            starts = add_start(starts, items, place)
+
+    return starts
+
+
+def add_start(starts: list[int], items: Sequence[Item], place: int) -> list[int]:
+    """
+    The block starts once the item at *place* has come after all before it.
+
+    An item starts a block unless it is tied to an earlier one, and then all
+    between the two is one block. The list given is only ever added to: views
+    of before hold it; where starts go away a new list is made.
+    """
+    item = items[place]
+    ranges = item.sources.ranges
+    if not ranges:
+        if item.after == 0:
+            starts.append(place)
+        return starts
+    if not 0 < item.head < ranges[0][0]:
+        starts.append(place)
+        return starts
+    count = len(starts)
+    while count > 1 and items[starts[count - 1]].first > item.head:
+        count -= 1
+    if not count:
+        return [place]
+
+    return starts if count == len(starts) else starts[:count]

@@ -9,7 +9,6 @@ the message is built, not when it is saved.
 import json
 import math
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from attrs import field, frozen
@@ -127,26 +126,22 @@ def _trusted(text: str) -> Json:
 
 
 def _check(value: object, path: str) -> None:
-    if type(value) in _PLAIN:
+    if type(value) in _PLAIN or isinstance(value, str | int):
         return
     match value:
-        case str() | int():
-            return
         case float():
             if not math.isfinite(value):
                 msg = f"{path}: JSON cannot hold the float {value}; use None or a string"
                 raise ConfigError(msg)
-        case Mapping():
+        case dict():
             for key, inner in value.items():
                 if not isinstance(key, str):
                     msg = f"{path}: JSON keys are text, got {key!r}; use {str(key)!r}"
                     raise ConfigError(msg)
-                if type(inner) not in _PLAIN:
-                    _check(inner, f"{path}.{key}")
+                _check(inner, f"{path}.{key}")
         case list() | tuple():
             for number, inner in enumerate(value):
-                if type(inner) not in _PLAIN:
-                    _check(inner, f"{path}[{number}]")
+                _check(inner, f"{path}[{number}]")
         case _:
             msg = f"{path}: JSON cannot hold a {type(value).__name__}; convert it first"
             raise ConfigError(msg)

@@ -8,7 +8,7 @@ async, and the lock that guards it is let go while a model answers.
 
 import logging
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from attrs import evolve, frozen
 
@@ -33,7 +33,7 @@ from unabridged.records import (
 )
 from unabridged.results import TrimResult
 from unabridged.spans import NOTHING, Span
-from unabridged.states import in_force, rebuilt
+from unabridged.states import ThreadState, in_force, rebuilt
 from unabridged.stores.protocol import Receipt
 from unabridged.viewing import Loaded
 from unabridged.views import View
@@ -65,7 +65,8 @@ class Outcome(NamedTuple):
     failure: Exception | None = None
 
 
-Work: TypeAlias = Generator[Do | Ask | Search | Await, Any, Any]
+T = TypeVar("T")
+Work: TypeAlias = Generator[Do | Ask | Search | Await, Any, T]
 
 
 @frozen
@@ -91,6 +92,12 @@ class Wish:
     hide_system: bool = False
 
 
+class _NothingThere(Exception):  # noqa: N818  a signal, not an error
+    """
+    What was to be taken out is in no view.
+    """
+
+
 class Keeper:
     """
     The operations on one thread, and what is loaded of it.
@@ -105,7 +112,7 @@ class Keeper:
 
     def append(
         self, messages: Sequence[Message], *, pin: bool, expect: int | None
-    ) -> Work:
+    ) -> Work[Appends]:
         """
         Append messages in one piece.
         """
@@ -132,20 +139,21 @@ class Keeper:
 
         return Appends(receipt.entries, receipt.known)
 
-    def entries(self, before: int | None, last: int | None) -> Work:
+    def entries(self, before: int | None, last: int | None) -> Work[tuple[Entry, ...]]:
         """
         The entries as they were appended.
         """
         state = yield Do("state", (self.thread,))
         stop = state.seq if before is None else min(state.seq, before - 1)
         span = Span.between(1, stop)
-        entries = yield Do("entries", (self.thread, span if last is None else span.tail(last)))
+        wanted = span if last is None else span.tail(last)
+        entries: tuple[Entry, ...] = yield Do("entries", (self.thread, wanted))
 
         return entries
 
     # -- views
 
-    def view(self, at: int | None) -> Work:
+    def view(self, at: int | None) -> Work[View]:
         """
         The log's own view, whole; *at* a record, as it was then.
         """
@@ -161,26 +169,28 @@ class Keeper:
 
         return loaded.view()
 
-    def context(self, wish: Wish) -> Work:
+    def context(self, wish: Wish) -> Work[TrimResult]:
         """
         What a strategy makes of the view; what it wants written is written.
         """
         answers: list[tuple[Any, Outcome]] = []
-        for attempt in range(TRIES):
+        tries = TRIES
+        while True:
+            tries -= 1
             loaded = yield from self._current()
             asked = len(answers)
             result = yield from self._performed(wish, loaded, answers)
-            if len(answers) > asked:
+            if len(answers) > asked and tries:
                 state = yield Do("state", (self.thread,))
-                if state.decided != result.before.log.decided and attempt + 1 < TRIES:
-                    continue
+                if state.decided != result.before.log.decided:
+                    continue  # what was folded may have been cleared meanwhile
             try:
                 yield from self._write(result, wish.replace)
             except LogConflictError:
-                if attempt + 1 == TRIES:
+                if not tries:
                     raise
-                continue
-            break
+            else:
+                break
         result = self._warned(result, wish)
         self._previous = result.messages
 
@@ -188,15 +198,19 @@ class Keeper:
 
     def _performed(
         self, wish: Wish, loaded: Loaded, answers: list[tuple[Any, Outcome]]
-    ) -> Work:
+    ) -> Work[TrimResult]:
         """
         The result of the strategy, which is called again whenever more of the log is loaded.
         """
-        context = evolve(wish.context, previous=self._previous)
+        told = wish.context
+        context = TrimContext(told.budget, told.count, told.query, self._previous)
         while True:
             walk = flow(wish.strategy, _headed(loaded.view(), wish.system), context)
             try:
-                return (yield from _replayed(walk, answers))
+                result = yield from _replayed(walk, answers)
+                if result.view.hidden:
+                    raise Unloaded(everything=True)  # all of it is kept, so all of it is loaded
+                return result
             except Unloaded as signal:
                 yield from self._load(loaded, signal)
             except UnabridgedError as error:
@@ -205,9 +219,11 @@ class Keeper:
                     self._took((yield Do("append", (self.thread, [Noted(fresh)]))))
                 raise
 
-    def _write(self, result: TrimResult, replace: bool | None) -> Work:
+    def _write(self, result: TrimResult, replace: bool | None) -> Work[None]:
         bodies: list[Body] = []
-        if replace is not False and (record := result.record(replace=bool(replace))):
+        if (replace or (replace is None and result.replace)) and (
+            record := result.record(replace=bool(replace))
+        ):
             bodies.append(record)
         if notes := _fresh_notes(result.before.notes, result.notes):
             bodies.append(Noted(notes))
@@ -216,7 +232,7 @@ class Keeper:
 
     def _warned(self, result: TrimResult, wish: Wish) -> TrimResult:
         warnings = list(result.warnings)
-        if wish.replace is not False:
+        if wish.replace or (wish.replace is None and result.replace):
             _, unwritten = written(result.before, result.changes, everything=bool(wish.replace))
             warnings += unwritten
         for warning in warnings:
@@ -228,101 +244,105 @@ class Keeper:
 
     # -- decisions
 
-    def revert(self, rec: int) -> Work:
+    def revert(self, rec: int) -> Work[Record]:
         """
         Let record *rec* no longer count.
         """
 
-        def body(decisions: Sequence[Record]) -> Body:
-            known = {record.rec: record for record in decisions}
-            if rec not in known or isinstance(known[rec].body, Pinned):
-                could = [r.rec for r in decisions if not isinstance(r.body, Pinned)]
+        def body(_: ThreadState) -> Work[Body]:
+            decisions = yield Do("read", (self.thread,), {"marks": ("decided",)})
+            known = {record.rec: record.body for record in decisions}
+            if not isinstance(known.get(rec), Compacted | Reverted):
+                could = [number for number, made in known.items() if not isinstance(made, Pinned)]
                 msg = (
                     f"revert: record {rec} of thread {self.thread!r} is no write-back or revert; "
                     f"those are {could or 'none'}"
                 )
                 raise ConfigError(msg)
             if rec not in in_force(decisions):
-                by = max(r.rec for r in decisions if r.body == Reverted(rec))
+                by = max(number for number, made in known.items() if made == Reverted(rec))
                 msg = f"revert: record {rec} is reverted already; revert({by}) brings it back"
                 raise ConfigError(msg)
+
             return Reverted(rec)
 
-        record, state = yield from self._decide(body)
-        for skipped in state.skipped:
+        receipt = yield from self._insist(body)
+        for skipped in receipt.state.skipped:
             logger.warning("thread %r: %s", self.thread, skipped)
 
-        return record
+        return receipt.records[0]
 
-    def retract(self, seq: int) -> Work:
+    def retract(self, seq: int) -> Work[Record | None]:
         """
         Take the block of entry *seq* out of the view.
         """
         return (yield from self._take_out(f"retract({seq})", seq, "retracted"))
 
-    def rewind(self, seq: int) -> Work:
+    def rewind(self, seq: int) -> Work[Record | None]:
         """
         Take everything from the block of entry *seq* on out of the view.
         """
         return (yield from self._take_out(f"rewind({seq})", seq, "rewound", to_the_end=True))
 
-    def clear(self) -> Work:
+    def clear(self) -> Work[Record | None]:
         """
         Take everything out of the view.
         """
         return (yield from self._take_out("clear()", 1, "cleared", to_the_end=True))
 
-    def pin(self, seq: int, *, on: bool) -> Work:
+    def pin(self, seq: int, *, on: bool) -> Work[Record]:
         """
         Pin the block of entry *seq*, or let go of it.
         """
-        block = yield from self._block(seq)
-        record, _ = yield from self._decide(lambda _: Pinned(block, on))
 
-        return record
+        def body(_: ThreadState) -> Work[Body]:
+            return Pinned((yield from self._block(seq)), on)
 
-    def _take_out(self, name: str, seq: int, reason: str, *, to_the_end: bool = False) -> Work:
-        for attempt in range(TRIES):
-            state = yield Do("state", (self.thread,))
-            if name == "clear()":
-                span = Span.between(1, state.seq)
-            else:
-                span = yield from self._block(seq)
-            if to_the_end:
-                span = Span.between(span.first, state.seq) if span else NOTHING
+        receipt = yield from self._insist(body)
+
+        return receipt.records[0]
+
+    def _take_out(
+        self, name: str, seq: int, reason: str, *, to_the_end: bool = False
+    ) -> Work[Record | None]:
+        def body(state: ThreadState) -> Work[Body]:
+            span = Span.between(1, state.seq)
+            if name != "clear()":
+                block = yield from self._block(seq)
+                span = Span.between(block.first, state.seq) if to_the_end else block
             in_view = state.live | Span.union(fold.sources for fold in state.folds)
             if span.isdisjoint(in_view):
-                return None
+                raise _NothingThere
             change = Drop(span, reason=reason, step=f"memory.{name}", replace=True)
-            try:
-                receipt = yield Do(
-                    "append",
-                    (self.thread, [Compacted((change,), state.rec)]),
-                    {"expect": state.rec},
-                )
-            except LogConflictError:
-                if attempt + 1 == TRIES:
-                    raise
-                continue
-            self._took(receipt)
-            return receipt.records[0]
 
-    def _decide(self, body: Callable[[Sequence[Record]], Body]) -> Work:
-        for attempt in range(TRIES):
+            return Compacted((change,), state.rec)
+
+        try:
+            receipt = yield from self._insist(body)
+        except _NothingThere:
+            return None
+
+        return receipt.records[0]
+
+    def _insist(self, body: Callable[[ThreadState], Work[Body]]) -> Work[Receipt]:
+        """
+        Write a decision that leans on the whole log so far, anew if somebody wrote meanwhile.
+        """
+        tries = TRIES
+        while True:
             state = yield Do("state", (self.thread,))
-            decisions = yield Do("read", (self.thread,), {"marks": ("decided",)})
+            made = yield from body(state)
+            tries -= 1
             try:
-                receipt = yield Do(
-                    "append", (self.thread, [body(decisions)]), {"expect": state.rec}
-                )
+                receipt: Receipt = yield Do("append", (self.thread, [made]), {"expect": state.rec})
             except LogConflictError:
-                if attempt + 1 == TRIES:
+                if not tries:
                     raise
-                continue
-            self._took(receipt)
-            return receipt.records[0], receipt.state
+            else:
+                self._took(receipt)
+                return receipt
 
-    def _block(self, seq: int) -> Work:
+    def _block(self, seq: int) -> Work[Span]:
         """
         The entries of the block that entry *seq* is part of, as the log has it.
         """
@@ -340,7 +360,7 @@ class Keeper:
 
     # -- derived
 
-    def summary(self) -> Work:
+    def summary(self) -> Work[str]:
         """
         The text of the newest summary that counts; "" if there is none.
         """
@@ -353,13 +373,15 @@ class Keeper:
 
         return wide[-1].into.text if wide else ""
 
-    def sources(self, item: Item) -> Work:
+    def sources(self, item: Item) -> Work[tuple[Entry, ...]]:
         """
         The entries that an item stands for.
         """
-        return (yield Do("entries", (self.thread, item.sources)))
+        entries: tuple[Entry, ...] = yield Do("entries", (self.thread, item.sources))
 
-    def to_dict(self) -> Work:
+        return entries
+
+    def to_dict(self) -> Work[dict[str, Any]]:
         """
         All records as data.
         """
@@ -370,7 +392,7 @@ class Keeper:
             "records": [record_to_json(record) for record in records],
         }
 
-    def restore(self, data: Mapping[str, Any]) -> Work:
+    def restore(self, data: Mapping[str, Any]) -> Work[None]:
         """
         Append the records of `to_dict`, into a thread that has none.
         """
@@ -390,7 +412,7 @@ class Keeper:
 
     # -- what is loaded
 
-    def _current(self) -> Work:
+    def _current(self) -> Work[Loaded]:
         state = yield Do("state", (self.thread,))
         loaded = self._loaded
         if loaded is not None:
@@ -411,7 +433,7 @@ class Keeper:
 
         return loaded
 
-    def _load(self, loaded: Loaded, signal: Unloaded) -> Work:
+    def _load(self, loaded: Loaded, signal: Unloaded) -> Work[None]:
         wanted = loaded.wanted_next(signal)
         if not wanted:
             msg = "a view was read past its end; please report this"
@@ -445,7 +467,7 @@ def _headed(view: View, prompt: str | Message | None) -> View:
     )
 
 
-def _replayed(walk: Work, answers: list[tuple[Any, Outcome]]) -> Work:
+def _replayed(walk: Work[TrimResult], answers: list[tuple[Any, Outcome]]) -> Work[TrimResult]:
     """
     The flow's result; a question that was answered before gets the same answer again.
     """
@@ -457,7 +479,7 @@ def _replayed(walk: Work, answers: list[tuple[Any, Outcome]]) -> Work:
             else:
                 request = walk.throw(outcome.failure)
         except StopIteration as done:
-            return done.value
+            return done.value  # type: ignore[no-any-return]
         known = next((given for asked, given in answers if asked == request), None)
         if known is None:
             try:
@@ -468,6 +490,9 @@ def _replayed(walk: Work, answers: list[tuple[Any, Outcome]]) -> Work:
         outcome = known
 
 
-def _fresh_notes(old: Iterable[Note], new: Iterable[Note]) -> tuple[Note, ...]:
+def _fresh_notes(old: Iterable[Note], new: Sequence[Note]) -> tuple[Note, ...]:
+    if not new:
+        return ()
     known = set(old)
+
     return tuple(note for note in dict.fromkeys(new) if note not in known)

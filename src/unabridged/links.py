@@ -13,7 +13,7 @@ open calls, and `Links` holds those.
 from collections import Counter
 from typing import NamedTuple
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from unabridged.messages import Message, Reasoning, ToolCall, ToolResult
 from unabridged.spans import NOTHING, Span
@@ -25,9 +25,10 @@ _NEVER_CALLS = frozenset({"user", "system", "developer", "tool"})
 
 class Marks(NamedTuple):
     """
-    What a store keeps beside an entry: the first entry of the block it joined,
-    the user message that opened its round (0: none), the newest entry with a
-    user's words.
+    What a store keeps beside an entry.
+
+    The first entry of the block it joined, the user message that opened its
+    round (0: none), the newest entry with a user's words.
     """
 
     head: int
@@ -37,12 +38,12 @@ class Marks(NamedTuple):
 
 class OpenCall(NamedTuple):
     """
-    *count* unanswered calls with one *id* in entry *seq*, whose block starts at *head*.
+    *unanswered* calls with one *id* in entry *seq*, whose block starts at *head*.
     """
 
     id: str
     seq: int
-    count: int
+    unanswered: int
     head: int
     opener: int
 
@@ -106,9 +107,7 @@ def joined(links: Links, seq: int, message: Message) -> tuple[Links, Marks, Span
     """
     if len(message.parts) == 1 and message.role == "user" and has_words(message):
         # the commonest entry of all: words that link to nothing
-        after = evolve(
-            links, opener=seq, asked=seq, asked_block=(seq, seq), thinking=(0, 0)
-        )
+        after = Links(seq, seq, (seq, seq), links.spoke, links.spoke_block, (0, 0), links.calls)
         return after, Marks(seq, seq, seq), NOTHING
 
     results, calls = message.tool_results, calls_of(message)
@@ -123,7 +122,9 @@ def joined(links: Links, seq: int, message: Message) -> tuple[Links, Marks, Span
 
     if head < seq:
         still_open = tuple(
-            call._replace(head=min(head, call.head), opener=opener if head < call.head else call.opener)
+            call._replace(
+                head=min(head, call.head), opener=opener if head < call.head else call.opener
+            )
             if call.seq >= head
             else call
             for call in still_open
@@ -140,11 +141,15 @@ def joined(links: Links, seq: int, message: Message) -> tuple[Links, Marks, Span
         asked=asked,
         asked_block=_grown(links.asked_block, asked, links.asked, head, seq),
         spoke=seq if speaks else links.spoke,
-        spoke_block=_grown(links.spoke_block, seq if speaks else links.spoke, links.spoke, head, seq),
+        spoke_block=_grown(
+            links.spoke_block, seq if speaks else links.spoke, links.spoke, head, seq
+        ),
         thinking=(head, opener) if thinks else (0, 0),
         calls=still_open,
     )
-    return after, Marks(head, opener, asked), Span.of(call.seq for call in answered)
+    entries = Span.of(call.seq for call in answered) if answered else NOTHING
+
+    return after, Marks(head, opener, asked), entries
 
 
 def _answer(
@@ -156,12 +161,12 @@ def _answer(
     answered: list[OpenCall] = []
     for result in results:
         call = by_id.get(result.call_id)
-        if call is None or call.count == 0:
+        if call is None or call.unanswered == 0:
             continue
         answered.append(call)
-        by_id[call.id] = call._replace(count=call.count - 1)
+        by_id[call.id] = call._replace(unanswered=call.unanswered - 1)
 
-    return tuple(call for call in by_id.values() if call.count), answered
+    return tuple(call for call in by_id.values() if call.unanswered), answered
 
 
 def _grown(

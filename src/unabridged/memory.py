@@ -8,10 +8,9 @@ to users: most of the length of this module is that telling.
 import threading
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
-from unabridged.errors import NeedsAnswerError, NeedsAsyncError
 from unabridged.items import Item
 from unabridged.keeping import Appends, Do, Keeper, Work
 from unabridged.messages import Message
@@ -31,6 +30,8 @@ from unabridged.tokens import Budget, TokenCounter
 from unabridged.views import View
 
 __all__ = ["Memory"]
+
+T = TypeVar("T")
 
 
 class Memory(Settings):
@@ -102,18 +103,14 @@ class Memory(Settings):
 
         store = SqliteStore(path)
         try:
-            return cls(
-                store, thread, strategy, budget=budget, count=count, ask=ask, search=search
-            )
+            return cls(store, thread, strategy, budget=budget, count=count, ask=ask, search=search)
         except BaseException:
             store.close()
             raise
 
     # -- messages
 
-    def append(
-        self, *messages: Message, pin: bool = False, expect: int | None = None
-    ) -> Appends:
+    def append(self, *messages: Message, pin: bool = False, expect: int | None = None) -> Appends:
         """
         Keep messages, all or none.
 
@@ -130,9 +127,7 @@ class Memory(Settings):
         """
         return self._drive(self._keeper.append(messages, pin=pin, expect=expect))
 
-    def entries(
-        self, *, before: int | None = None, last: int | None = None
-    ) -> tuple[Entry, ...]:
+    def entries(self, *, before: int | None = None, last: int | None = None) -> tuple[Entry, ...]:
         """
         The transcript as it was appended, for screens: nothing ever leaves it.
 
@@ -363,9 +358,7 @@ class Memory(Settings):
             ConfigError: the thread holds records already.
         """
         name = thread or str(data.get("thread") or "default")
-        memory = cls(
-            store, name, strategy, budget=budget, count=count, ask=ask, search=search
-        )
+        memory = cls(store, name, strategy, budget=budget, count=count, ask=ask, search=search)
         memory._drive(memory._keeper.restore(data))
 
         return memory
@@ -385,7 +378,7 @@ class Memory(Settings):
     def __repr__(self) -> str:
         return f"Memory(thread={self._thread!r}, strategy={self._strategy!r})"
 
-    def _drive(self, work: Work) -> Any:
+    def _drive(self, work: Work[T]) -> T:
         """
         Run an operation; the lock is let go while a model answers.
         """
@@ -396,7 +389,7 @@ class Memory(Settings):
                 try:
                     request = work.send(reply) if failure is None else work.throw(failure)
                 except StopIteration as done:
-                    return done.value
+                    return done.value  # type: ignore[no-any-return]
                 reply, failure = None, None
                 try:
                     if isinstance(request, Do):
@@ -404,9 +397,6 @@ class Memory(Settings):
                         reply = method(*request.args, **request.options)
                     else:
                         reply = self._answer(request)
-                except (NeedsAnswerError, NeedsAsyncError):
-                    work.close()
-                    raise
                 except Exception as error:  # noqa: BLE001  the operation decides
                     failure = error
 

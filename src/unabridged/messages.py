@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from attrs import field, frozen
 
 from unabridged.errors import ConfigError
-from unabridged.json_values import Json, json_of, json_text, sound_text
+from unabridged.json_values import Json, json_of, sound_text
 
 __all__ = [
     "Audio",
@@ -63,12 +63,28 @@ def _metadata(value: object) -> Json:
         msg = f"metadata: expected a dict, got {type(value).__name__}"
         raise ConfigError(msg)
 
-    return json_of(value, "metadata")
+    return json_of(dict(value), "metadata")
+
+
+def _pixels(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        msg = f"width or height: expected pixels, an int of 0 (unknown) or more, got {value!r}"
+        raise ConfigError(msg)
+
+    return value
+
+
+def _yes_or_no(value: object) -> bool:
+    if not isinstance(value, bool):
+        msg = f"is_error: expected True or False, got {value!r}"
+        raise ConfigError(msg)
+
+    return value
 
 
 def _arguments(value: object) -> str:
     if isinstance(value, Mapping):
-        return json_text(json_of(value, "arguments").value)
+        return json_of(dict(value), "arguments").text
 
     return sound_text(value, "arguments")
 
@@ -102,8 +118,8 @@ class Image:
     file: str = field(default="", converter=_label, kw_only=True)
     media_type: str = field(default="", converter=_label, kw_only=True)
     detail: str = field(default="", converter=_label, kw_only=True)
-    width: int = field(default=0, kw_only=True)
-    height: int = field(default=0, kw_only=True)
+    width: int = field(default=0, converter=_pixels, kw_only=True)
+    height: int = field(default=0, converter=_pixels, kw_only=True)
     extra: Json = field(default=NO_JSON, converter=_extra, kw_only=True, repr=False)
 
 
@@ -211,7 +227,7 @@ class ToolResult:
     content: "tuple[Text | Image | Document | Audio | Opaque, ...]" = field(
         default=(), converter=_result_parts
     )
-    is_error: bool = field(default=False, kw_only=True)
+    is_error: bool = field(default=False, converter=_yes_or_no, kw_only=True)
     extra: Json = field(default=NO_JSON, converter=_extra, kw_only=True, repr=False)
 
     @property
@@ -313,11 +329,14 @@ class Message:
 
     def counted_text(self) -> str:
         """
-        What a counter of text counts: words and reasoning, then each call as `name(arguments)`,
-        then the ids of the calls that are answered; one a line, empty ones left out.
+        What a counter of text counts.
 
-        >>> tool("sunny", call_id="c1").counted_text()
-        'sunny\\nc1'
+        Words and reasoning, then each call as `name(arguments)`, then the ids of
+        the calls that are answered; one a line, empty ones left out.
+
+        >>> print(tool("sunny", call_id="c1").counted_text())
+        sunny
+        c1
         """
         lines = [
             self.text,
@@ -382,7 +401,7 @@ def assistant(
     return Message("assistant", parts, name=name, id=id, metadata=metadata)
 
 
-def tool(
+def tool(  # noqa: PLR0913  every one but the first is a keyword
     content: str | Text | Image | Document | Audio | Opaque | Iterable[Any] = (),
     *,
     call_id: str,

@@ -15,13 +15,12 @@ from unabridged.results import TrimResult
 from unabridged.views import View
 
 __all__ = [
+    "choice",
     "cut_result",
     "down_to_option",
     "flag",
     "ge",
     "last_cut",
-    "one_of",
-    "opening_option",
     "plural",
     "share_of",
 ]
@@ -59,9 +58,9 @@ def share_of(instance: object, attribute: Any, value: object) -> None:
         raise ConfigError(msg)
 
 
-def one_of(*allowed: str) -> Callable[[Any, Any, Any], None]:
+def choice(*allowed: str) -> Any:
     """
-    A validator: one of these words.
+    A keyword that is one of these words, the first by default.
     """
 
     def check(instance: object, attribute: Any, value: object) -> None:
@@ -72,7 +71,7 @@ def one_of(*allowed: str) -> Callable[[Any, Any, Any], None]:
             )
             raise ConfigError(msg)
 
-    return check
+    return field(default=allowed[0], kw_only=True, validator=check)
 
 
 def below(limit: str) -> Callable[[Any, Any, Any], None]:
@@ -98,15 +97,6 @@ def flag(*, default: bool) -> Any:
     A keyword that is on or off.
     """
     return field(default=default, kw_only=True)
-
-
-def opening_option() -> Any:
-    """
-    The keyword `opening`: what a view opens on after a cut.
-    """
-    return field(
-        default="question", kw_only=True, validator=one_of("question", "next", "anywhere")
-    )
 
 
 def down_to_option(limit: str) -> Any:
@@ -148,7 +138,7 @@ def cut_result(  # noqa: PLR0913  the options that every cut has
         msg = f"step {step!r}: {done.over}; raise the limit, unpin, or clip what is long"
         raise BudgetError(msg)
     changes = (Drop(done.dropped, reason=reason, replace=replace),) if done.dropped else ()
-    notes = ()
+    notes: tuple[Note, ...] = ()
     if marks and done.moved and done.first:
         notes = (Note("cut", repr(step), json_of({"first": done.first})),)
 

@@ -8,13 +8,13 @@ flow; only how they answer a question differs.
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Callable, Generator, Iterable
+from typing import Any, ClassVar, TypeAlias, cast
 
 import attrs
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
-from unabridged.contract import Ask, Await, Flow, Search, StrategyLike, TrimContext, Trimmer
+from unabridged.contract import Ask, Await, Search, StrategyLike, TrimContext, Trimmer
 from unabridged.errors import (
     ConfigError,
     NeedsAnswerError,
@@ -113,13 +113,14 @@ class Custom(Strategy):
     strict: bool = field(default=False, kw_only=True)
 
     def __call__(self, view: View, ctx: TrimContext, /) -> Generator[Any, Any, TrimResult]:
+        """
+        Call the function, and check what it gives.
+        """
         outcome = yield from _outcome(self.function, view, ctx)
         if isinstance(outcome, TrimResult):
             return outcome
 
-        return settled(
-            view, outcome, label(self), replace=self.replace, strict=self.strict
-        )
+        return settled(view, outcome, label(self), replace=self.replace, strict=self.strict)
 
     def __repr__(self) -> str:
         name = label(self.function)
@@ -135,8 +136,10 @@ class Custom(Strategy):
 
 def custom(function: Trimmer, *, replace: bool = False, strict: bool = False) -> Custom:
     """
-    A function as a step: with *replace* its changes are written back, with *strict* it is refused
-    where it parts a call from its result or leaves out what must stay.
+    A function as a step, with options.
+
+    With *replace* its changes are written back; with *strict* it is refused where
+    it parts a call from its result or leaves out what must stay.
 
     >>> from unabridged.testing import user, view_of
     >>> def newest(view, ctx):
@@ -179,6 +182,9 @@ class Pipeline(Strategy):
         return any(getattr(step, "asks", False) for step in self.steps)
 
     def __call__(self, view: View, ctx: TrimContext, /) -> Generator[Any, Any, TrimResult]:
+        """
+        Walk the steps.
+        """
         if not self.steps:
             return unchanged(view)
         done = result = yield from _labelled(self.steps[0], view, ctx)
@@ -230,7 +236,7 @@ def _flattened(steps: Iterable[Any]) -> Iterable[Any]:
             case list() | tuple():
                 yield from _flattened(step)
             case _ if callable(step):
-                yield Custom(step)
+                yield Custom(cast("Trimmer", step))
             case _:
                 msg = f"a chain takes strategies and functions, got {type(step).__name__}"
                 raise ConfigError(msg)
@@ -243,9 +249,7 @@ def step_of(strategy: StrategyLike) -> Strategy:
     return strategy if isinstance(strategy, Strategy) else chain(strategy)
 
 
-def performed(
-    strategy: Any, view: View, ctx: TrimContext
-) -> Generator[Any, Any, TrimResult]:
+def performed(strategy: Any, view: View, ctx: TrimContext) -> Generator[Any, Any, TrimResult]:
     """
     The result of a strategy inside another one, which answers for it under its own name.
     """
@@ -284,12 +288,8 @@ def run(
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
         reply, failure = None, None
-        call = answering(request, ask, search, sync=True)
         try:
-            reply = settled_answer(request, call())
-        except NeedsAsyncError:
-            walk.close()
-            raise
+            reply = settled_answer(request, answering(request, ask, search, sync=True)())
         except Exception as error:  # noqa: BLE001  the step decides what a failure means
             failure = error
 
@@ -319,9 +319,8 @@ async def arun(
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
         reply, failure = None, None
-        call = answering(request, ask, search, sync=False)
         try:
-            answer = call()
+            answer = answering(request, ask, search, sync=False)()
             if inspect.isawaitable(answer):
                 answer = await answer
             reply = checked(request, answer)
@@ -338,7 +337,7 @@ def flow(
     step = strategy if isinstance(strategy, Pipeline) else chain(strategy)
     result = yield from step(view, context)
 
-    return evolve(result, count=context.count, previous=context.previous)
+    return result.seen_in(context.count, context.previous)
 
 
 def answering(
@@ -402,9 +401,7 @@ def settled_answer(request: Ask | Search | Await, answer: Answer) -> Answer:
     return checked(request, answer)
 
 
-def _labelled(
-    step: Any, view: View, ctx: TrimContext
-) -> Generator[Any, Any, TrimResult]:
+def _labelled(step: Any, view: View, ctx: TrimContext) -> Generator[Any, Any, TrimResult]:
     """
     The result of one step, its name on each change; what it raises names it too.
     """
@@ -423,11 +420,8 @@ def _labelled(
         raise StepError(msg) from error
     if not isinstance(outcome, TrimResult):
         outcome = settled(view, outcome, name, replace=False, strict=False)
-    if any(not change.step for change in outcome.changes):
-        changes = tuple(c if c.step else evolve(c, step=name) for c in outcome.changes)
-        return evolve(outcome, changes=changes)
 
-    return outcome
+    return outcome.labelled(name)
 
 
 def _outcome(

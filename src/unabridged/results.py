@@ -6,6 +6,7 @@ view after, the messages, why an entry is or is not among them, the record
 that writes the changes back.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
@@ -16,7 +17,7 @@ from unabridged.errors import OutcomeError
 from unabridged.explained import explanation, reason_lines
 from unabridged.items import Item
 from unabridged.messages import Message
-from unabridged.records import Change, Compacted, Drop, Fold, Hold, Insert, Note
+from unabridged.records import Change, Compacted, Drop, Fold, Hold, Insert, Note, stepped
 from unabridged.spans import Span
 from unabridged.views import View, apply
 from unabridged.writable import written
@@ -40,8 +41,9 @@ INSTRUCTS = frozenset({"system", "developer"})
 @frozen
 class Prefix:
     """
-    How much of the projection before is still the beginning of this one: *messages* and *tokens*
-    kept, out of the messages it had.
+    How much of the projection before is still the beginning of this one.
+
+    *messages* and *tokens* of it, *out_of* so many messages.
     """
 
     messages: int
@@ -72,16 +74,18 @@ class TrimResult:
     over: Overrun | None = None
     warnings: tuple[str, ...] = ()
     hide_system: bool = field(default=False, kw_only=True)
-    count: Callable[[Message], int] | None = field(
-        default=None, eq=False, repr=False, kw_only=True
-    )
+    count: Callable[[Message], int] | None = field(default=None, eq=False, repr=False, kw_only=True)
     previous: tuple[Message, ...] = field(default=(), eq=False, repr=False, kw_only=True)
+    _last: "TrimResult | None" = field(default=None, eq=False, repr=False, kw_only=True)
 
     @cached_property
     def view(self) -> View:
         """
         The view after the changes.
         """
+        if self._last is not None:
+            return self._last.view
+
         return apply(self.before, self.changes)
 
     @cached_property
@@ -95,7 +99,7 @@ class TrimResult:
         return tuple(
             item.message
             for item in self.view
-            if item.message.role not in INSTRUCTS or item.stands_in
+            if item.message.role not in INSTRUCTS or item.wide or not (item.sources or item.pin)
         )
 
     @property
@@ -120,8 +124,7 @@ class TrimResult:
         messages = self.messages
         same = 0
         while (
-            same < min(len(messages), len(self.previous))
-            and messages[same] == self.previous[same]
+            same < min(len(messages), len(self.previous)) and messages[same] == self.previous[same]
         ):
             same += 1
 
@@ -139,14 +142,46 @@ class TrimResult:
 
     def then(self, other: "TrimResult") -> "TrimResult":
         """
-        This result followed by one that was worked out from its view.
+        The result followed by one that was worked out from its view.
         """
-        return evolve(
-            self,
-            changes=self.changes + other.changes,
-            notes=self.notes + other.notes,
-            over=other.over or self.over,
-            warnings=self.warnings + other.warnings,
+        return TrimResult(
+            self.before,
+            self.changes + other.changes,
+            self.notes + other.notes,
+            other.over or self.over,
+            self.warnings + other.warnings,
+            hide_system=self.hide_system,
+            count=self.count,
+            previous=self.previous,
+            last=other,  # its view is this one's too
+        )
+
+    def labelled(self, step: str) -> "TrimResult":
+        """
+        The result with the name of the *step* on each change that has none.
+        """
+        if all(change.step for change in self.changes):
+            return self
+        changes = tuple(c if c.step else stepped(c, step) for c in self.changes)
+
+        return TrimResult(self.before, changes, self.notes, self.over, self.warnings)
+
+    def seen_in(
+        self, count: Callable[[Message], int], previous: tuple[Message, ...]
+    ) -> "TrimResult":
+        """
+        The result with the counter and the previous messages of its context.
+        """
+        return TrimResult(
+            self.before,
+            self.changes,
+            self.notes,
+            self.over,
+            self.warnings,
+            hide_system=self.hide_system,
+            count=count,
+            previous=previous,
+            last=self._last,
         )
 
     def why(self, seq: int) -> str:
@@ -222,9 +257,7 @@ def keep(  # noqa: PLR0913  every one is a keyword
     return TrimResult(view, (Drop(dropped, reason=reason, replace=replace),))
 
 
-def drop(
-    view: View, items: Iterable[Item], *, reason: str, replace: bool = False
-) -> TrimResult:
+def drop(view: View, items: Iterable[Item], *, reason: str, replace: bool = False) -> TrimResult:
     """
     Drop these items where whole blocks of them may go.
 
@@ -273,6 +306,7 @@ def rewrite(
     >>> rewrite(view, {view[0]: user("a …")}, reason="hidden").messages[0].text
     'a …'
     """
+    _places(view, messages)
     changes: list[Change] = []
     for item, message in messages.items():
         same_ties(item, message, "rewrite")
@@ -291,7 +325,7 @@ def hold(view: View, items: Iterable[Item], *, reason: str) -> TrimResult:
     >>> hold(view, view[:1], reason="recalled").view[0].pin
     'held'
     """
-    sources = Span.union(item.sources for item in items)
+    sources = Span.union(view.at(place).sources for place in _places(view, items))
     if not sources:
         return unchanged(view)
 
@@ -306,6 +340,10 @@ def insert(view: View, message: Message, *, after: int = 0, reason: str) -> Trim
     >>> len(insert(view_of([user("a")]), system("It is Monday."), reason="the date").view)
     2
     """
+    if after and after not in view.sources:
+        msg = f"insert: entry {after} is not in the view; give one of {view.sources}, or 0"
+        raise OutcomeError(msg)
+
     return TrimResult(view, (Insert(message, after, reason=reason),))
 
 
@@ -344,14 +382,33 @@ def _free(view: View, items: Iterable[Item]) -> Span:
 def same_ties(item: Item, message: Message, who: str) -> None:
     """
     Refuse a rewording that would part calls from results.
+
+    Raises:
+        OutcomeError: calls or results are missing or added, arguments are no
+            longer JSON, or the item stands for several entries.
     """
-    if len(item.sources) != 1:
+    if item.wide:
         msg = f"{who}: the item of entries {item.sources} stands for several; use fold"
         raise OutcomeError(msg)
     old, new = item.message, message
     if [(c.id, c.name) for c in old.tool_calls] != [(c.id, c.name) for c in new.tool_calls]:
         msg = f"{who}: entry {item.sources} must keep its tool calls (ids and names)"
         raise OutcomeError(msg)
-    if [r.call_id for r in old.tool_results] != [r.call_id for r in new.tool_results]:
+    for was, call in zip(old.tool_calls, new.tool_calls, strict=True):
+        if call.arguments != was.arguments and not _is_json(call.arguments):
+            msg = f"{who}: the arguments of call {call.id!r} in entry {item.sources} are not JSON"
+            raise OutcomeError(msg)
+    kept = [r.call_id for r in old.tool_results] == [r.call_id for r in new.tool_results]
+    orphan = item.head in {0, item.first} and message.role == "user" and not new.tool_results
+    if not kept and not orphan:
         msg = f"{who}: entry {item.sources} must keep its tool results"
         raise OutcomeError(msg)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+
+    return True

@@ -54,13 +54,13 @@ class Settings:
 
         return steps
 
-    def _wish(  # noqa: PLR0913  the options of a context
+    def _wish(
         self,
         strategy: StrategyLike | None,
         query: str | None,
-        replace: bool | None,  # noqa: FBT001  passed on
+        replace: bool | None,
         system: str | Message | None,
-        hide_system: bool,  # noqa: FBT001  passed on
+        hide_system: bool,
     ) -> Wish:
         steps = self._strategy if strategy is None else self._checked(strategy)
         context = TrimContext(self._budget, self._count, query)

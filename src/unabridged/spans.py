@@ -68,6 +68,10 @@ class Span:
         The set of these numbers and inclusive ranges, in any order.
         """
         pairs = sorted((n, n) if isinstance(n, int) else n for n in numbers)
+        if pairs and pairs[0][0] < 1:
+            msg = f"Span: entries are numbered from 1, got {pairs[0][0]}"
+            raise ConfigError(msg)
+
         return _made(_joined(pairs))
 
     @classmethod
@@ -107,12 +111,6 @@ class Span:
             count -= top - low + 1
 
         return _made(tuple(reversed(found)))
-
-    def around(self, number: int) -> tuple[int, int]:
-        """
-        The inclusive range that holds *number*, which is in the set.
-        """
-        return self.ranges[bisect_right(self.ranges, number, key=_first) - 1]
 
     def extended(self, number: int) -> "Span":
         """

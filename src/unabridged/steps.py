@@ -8,13 +8,10 @@ warning, or refused under `strict`.
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
-from typing import Any
-
-from attrs import field, frozen
+from collections.abc import Iterable
 
 from unabridged.cuts import CutRules, must_stay
-from unabridged.errors import ConfigError, OutcomeError, PairingError
+from unabridged.errors import OutcomeError, PairingError
 from unabridged.items import Item
 from unabridged.messages import Message
 from unabridged.records import Change, Drop, Fold, Insert
@@ -125,7 +122,7 @@ def _forgotten(view: View, kept: set[int]) -> list[tuple[int, str]]:
         return []
     forgotten: list[tuple[int, str]] = []
     for place, why in must_stay(view, CutRules(opening="next")).places.items():
-        if place not in kept and view.at(place).sources and _matters(view, place, why, kept):
+        if place not in kept and view.at(place).sources and _matters(view, why, kept):
             forgotten.append((place, f"left out {why}"))
     have = kept | {place for place, _ in forgotten}
     for place in sorted(have):
@@ -137,7 +134,7 @@ def _forgotten(view: View, kept: set[int]) -> list[tuple[int, str]]:
     return forgotten
 
 
-def _matters(view: View, place: int, why: str, kept: set[int]) -> bool:
+def _matters(view: View, why: str, kept: set[int]) -> bool:
     """
     Whether what must stay under a cut must stay under a function too, which may drop the rest.
     """

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from attrs import evolve
 
-from unabridged.items import Item, Unloaded
+from unabridged.items import Item, Unloaded, add_start, block_starts
 from unabridged.links import has_words
 from unabridged.records import Entry
 from unabridged.spans import Span
@@ -34,16 +34,17 @@ class Loaded:
     0
     """
 
-    def __init__(self, state: ThreadState, depth: int = FIRST) -> None:
+    def __init__(self, state: ThreadState, depth: int | None = None) -> None:
         self.state = state
-        self.depth = depth
-        self._low = state.seq + 1
+        self.depth = FIRST if depth is None else depth
         self._islands: dict[int, Item] = {}
         self._tail: list[Item] = []
         self._items: list[Item] = []
+        self._starts: list[int] = []
         self._wide: tuple[Item, ...] = ()
-        self._folded = Span.union(fold.sources for fold in state.folds)
-        self._hidden = state.live
+        self._standing = state.standing
+        self._sources = state.live | Span.union(fold.sources for fold in state.folds)
+        self._hidden = self._standing
         self._loose = _loose(state)
         self._arrange()
 
@@ -53,13 +54,15 @@ class Loaded:
         """
         The entries to load before the first view: a tail, the pins, the newest words and calls.
         """
-        links, live = self.state.links, self.state.live
-        tail = live.tail(self.depth)
+        links = self.state.links
+        tail = self._standing.tail(self.depth)
         also = [self.state.guarded, self.state.hand, self.state.role]
-        also += [Span.between(*block) for block in (links.asked_block, links.spoke_block) if block[0]]
+        also += [
+            Span.between(*block) for block in (links.asked_block, links.spoke_block) if block[0]
+        ]
         also += [Span.one(seq) for seq in (links.asked, links.opener) if seq]
 
-        return self._fresh(tail | (Span.union(also) & self.state.standing))
+        return self._fresh(tail | Span.union(also))
 
     def wanted_next(self, signal: Unloaded) -> Span:
         """
@@ -71,10 +74,10 @@ class Loaded:
             return signal.wanted & self._hidden
         self.depth = max(self.depth, 2 * len(self._tail))
 
-        return self._fresh(self.state.live.tail(self.depth))
+        return self._fresh(self._standing.tail(self.depth))
 
     def _fresh(self, span: Span) -> Span:
-        return (span & self.state.standing) - Span.union(
+        return (span & self._standing) - Span.union(
             item.sources for item in self._items if len(item.sources) == 1
         )
 
@@ -92,7 +95,7 @@ class Loaded:
             if entry.seq in reworded:
                 item = evolve(item, message=reworded[entry.seq], stands_in=True)
             self._islands[entry.seq] = item
-        self._hidden = self.state.live - Span.of(
+        self._hidden = self._standing - Span.of(
             [*self._islands, *((item.first, item.first) for item in self._tail)]
         )
         edge = self._hidden.last
@@ -109,9 +112,12 @@ class Loaded:
             return False
         self.state = state
         for entry in entries:
+            self._standing = self._standing.extended(entry.seq)
+            self._sources = self._sources.extended(entry.seq)
             item = self._item(entry)
             self._tail.append(item)
             self._items.append(item)
+            self._starts = add_start(self._starts, self._items, len(self._items) - 1)
         if len(self._tail) > 2 * self.depth + ROOM:
             self._shrink()
 
@@ -130,7 +136,7 @@ class Loaded:
         for item in older:
             if item.first in needed or item.stands_in:
                 self._islands[item.first] = item
-        self._hidden = self.state.live - Span.of(
+        self._hidden = self._standing - Span.of(
             [*self._islands, (self._tail[0].first, self.state.seq)]
         )
         self._arrange()
@@ -146,8 +152,10 @@ class Loaded:
             self._items,
             size=len(self._items),
             hidden=self._hidden,
-            sources=state.live | self._folded if self._folded else state.live,
+            sources=self._sources,
             wide=self._wide,
+            anchored=False,
+            starts=self._starts,
             pins=state.hand | state.role if state.hand else state.role,
             log=state,
         )
@@ -158,9 +166,8 @@ class Loaded:
             for fold in self.state.folds
             if len(fold.sources) > 1
         )
-        self._items = sorted(
-            [*self._islands.values(), *self._wide, *self._tail], key=_first
-        )
+        self._items = sorted([*self._islands.values(), *self._wide, *self._tail], key=_first)
+        self._starts = block_starts(self._items)
 
     def _item(self, entry: Entry) -> Item:
         seq = entry.seq

@@ -8,14 +8,14 @@ whoever drives the strategy loads more and calls it again.
 """
 
 import itertools
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Self, assert_never, overload
 
 from attrs import evolve
 
-from unabridged.items import Block, Item, Round, Unloaded
+from unabridged.items import Block, Item, Round, Unloaded, block_starts
 from unabridged.messages import Message
 from unabridged.records import Change, Drop, Fold, Hold, Insert, Note
 from unabridged.spans import NOTHING, Span
@@ -42,6 +42,7 @@ class View(Sequence[Item]):
 
     __slots__ = (
         "_anchored",
+        "_blocks",
         "_edge",
         "_items",
         "_size",
@@ -61,6 +62,8 @@ class View(Sequence[Item]):
         hidden: Span = NOTHING,
         sources: Span | None = None,
         wide: tuple[Item, ...] | None = None,
+        anchored: bool | None = None,
+        starts: list[int] | None = None,
         pins: Span = NOTHING,
         log: ThreadState = EMPTY,
     ) -> None:
@@ -68,12 +71,13 @@ class View(Sequence[Item]):
         self._size = len(self._items) if size is None else size
         self._sources = sources
         self._wide = wide
-        self._anchored: bool | None = None if wide is None else False
-        self._starts: list[int] = []
+        self._anchored = anchored
+        self._starts = starts
+        self._blocks = 0 if starts is None else len(starts)
         self.hidden = hidden
         self.pins = pins
         self.log = log
-        self._edge = self._after(hidden.last) if hidden else 0
+        self._edge = self.after(hidden.last) if hidden else 0
 
     # -- as a sequence
 
@@ -86,7 +90,7 @@ class View(Sequence[Item]):
     def __getitem__(self, place: slice) -> tuple[Item, ...]: ...
     def __getitem__(self, place: int | slice) -> Item | tuple[Item, ...]:
         if self.hidden:
-            return _from_the_end(self, place)
+            return _from_the_end(self, place)  # type: ignore[no-any-return]
 
         return self.loaded[place]
 
@@ -215,78 +219,56 @@ class View(Sequence[Item]):
         """
         Where blocks start, as places among the loaded items, from the end.
         """
-        known = self._starts
-        count = 0
-        while True:
-            if count == len(known):
-                place = self._start_before(known[-1] if known else self._size)
-                if place < 0:
-                    return
-                known.append(place)
-            yield known[count]
-            count += 1
-
-    def _start_before(self, place: int) -> int:
-        """
-        Where the block that ends before *place* starts; -1 at the head of the view.
-        """
-        items, edge = self._items, self._edge
-        end, low = place, 0
-        while place > edge:
-            place -= 1
-            item = items[place]
-            ranges = item.sources.ranges
-            if not ranges:
-                if item.after == 0:
-                    return place
-                continue
-            first = ranges[0][0]
-            if item.head and (item.head < low or not low):
-                low = item.head
-            if not low or low >= first:
-                return place
+        known, edge = self._known_starts(), self._edge
+        for number in range(self._blocks - 1, -1, -1):
+            place = known[number]
+            if place < edge:
+                break
+            yield place
         if self.hidden:
             raise Unloaded
-
-        return place if place < end else -1
 
     def block_at(self, place: int) -> range:
         """
         The places of the block that holds the loaded item at *place*.
+        """
+        known, count = self._known_starts(), self._blocks
+        number = bisect_right(known, place, 0, count) - 1
+        start = known[number]
+        stop = known[number + 1] if number + 1 < count else self._size
+        if not self.hidden:
+            return range(start, stop)
+        if place >= self._edge:
+            if start < self._edge:
+                raise Unloaded
+            return range(start, stop)
+        block = range(start, min(stop, self._edge))
+        if not self._is_whole(self._items[place], block):
+            raise Unloaded(everything=True)
 
-        Where the log knows how far the block reaches, only that far is looked.
-        """
-        item = self._items[place]
-        if not self.anchored:
-            links = self.log.links
-            seq = item.first
-            if seq in self.log.guarded:
-                return self._block_within(place, *self.log.guarded.around(seq))
-            if links.asked_block[0] <= seq <= links.asked_block[1]:
-                return self._block_within(place, *links.asked_block)
-            if links.spoke_block[0] <= seq <= links.spoke_block[1]:
-                return self._block_within(place, *links.spoke_block)
-            if item.opens and seq != links.asked:
-                return range(place, place + 1)
-        stop = self._size
-        for start in self.starts():
-            if start <= place:
-                return range(start, stop)
-            stop = start
-        raise Unloaded(everything=True)
+        return block
 
-    def _block_within(self, place: int, first: int, last: int) -> range:
+    def _known_starts(self) -> list[int]:
+        if self._starts is None:
+            self._starts = block_starts(self.loaded)
+            self._blocks = len(self._starts)
+        return self._starts
+
+    def _is_whole(self, item: Item, block: range) -> bool:
         """
-        The block around *place* among whole blocks: those of the entries from *first* to *last*.
+        Whether the block of an item below the edge is known to be loaded as a whole.
         """
-        start, stop = self._after(first - 1), self._after(last)
-        here = View(self._items[start:stop])
-        end = here.size
-        for found in here.starts():
-            if found <= place - start:
-                return range(start + found, start + end)
-            end = found
-        return range(place, place + 1)
+        if item.wide:
+            return len(block) == 1
+        seq, links = item.first, self.log.links
+        known = (
+            seq in self.log.guarded
+            or links.asked_block[0] <= seq <= links.asked_block[1]
+            or links.spoke_block[0] <= seq <= links.spoke_block[1]
+        )
+        entries = Span.union(self._items[place].sources for place in block)
+
+        return known and len(entries.ranges) == 1
 
     def find(self, seq: int) -> int:
         """
@@ -298,12 +280,12 @@ class View(Sequence[Item]):
             raise Unloaded(Span.one(seq))
         if self.anchored:
             return next(i for i in range(self._size) if seq in self._items[i].sources)
-        place = self._after(seq) - 1
+        place = self.after(seq) - 1
         if seq in self._items[place].sources:
             return place
         holder = next(item for item in self.wide if seq in item.sources)
 
-        return self._after(holder.first) - 1
+        return self.after(holder.first) - 1
 
     @property
     def wide(self) -> tuple[Item, ...]:
@@ -329,6 +311,8 @@ class View(Sequence[Item]):
         *,
         hidden: Span = NOTHING,
         sources: Span | None = None,
+        wide: tuple[Item, ...] | None = None,
+        anchored: bool | None = None,
         pins: Span | None = None,
     ) -> Self:
         """
@@ -338,12 +322,23 @@ class View(Sequence[Item]):
             items,
             hidden=hidden,
             sources=sources,
+            wide=wide,
+            anchored=anchored,
             pins=self.pins if pins is None else pins,
             log=self.log,
         )
 
-    def _after(self, seq: int) -> int:
-        return bisect_right(self._items, seq, 0, self._size, key=_first)
+    def after(self, seq: int) -> int:
+        """
+        The place after the last item whose first entry is *seq* or below.
+        """
+        items, size = self._items, self._size
+        if size:
+            guess = size - items[size - 1].first + seq  # right where no entry is missing
+            if 0 < guess <= size and items[guess - 1].first == seq:
+                return guess
+
+        return bisect_right(items, seq, 0, size, key=_first)
 
 
 class _Blocks(Sequence[Block]):
@@ -406,10 +401,10 @@ def _from_the_end(units: Sequence[Any], place: int | slice) -> Any:
             msg = f"index {place} out of range: there are {len(newest)}"
             raise IndexError(msg)
         return newest[-1]
-    if isinstance(place, slice) and (place.start or 0) < 0 and (place.stop or -1) < 0:
-        newest = tuple(itertools.islice(reversed(units), -place.start))[::-1]
-        stop = len(newest) + place.stop if place.stop else None
-        return newest[: max(stop, 0) if stop is not None else None][:: place.step]
+    if isinstance(place, slice) and place.step in {None, 1} and (place.start or 0) < 0:
+        if place.stop is None or place.stop < 0:
+            newest = tuple(itertools.islice(reversed(units), -place.start))[::-1]
+            return newest[: place.stop]
 
     return tuple(units)[place]
 
@@ -446,29 +441,34 @@ def _without(view: View, dropped: Span) -> View:
     """
     The commonest change, so it touches only what stays.
     """
+    hidden, sources = view.hidden - dropped, view.sources - dropped
     if view.anchored:
         rest = [_rest(item, dropped) for item in view.loaded]
         items = _with_anchors([item for item in rest if item is not None])
-    else:
-        items = _outside(view, dropped)
+        return view.replaced(items, hidden=hidden, sources=sources)
+    items = _outside(view, dropped)
+    met = [item for item in view.wide if not item.sources.isdisjoint(dropped)]
+    if not met:
+        return view.replaced(items, hidden=hidden, sources=sources, wide=view.wide, anchored=False)
+    left = [left for item in met if (left := _rest(item, dropped))]
+    items = sorted([*(item for item in items if item not in met), *left], key=_first)
 
-    return view.replaced(items, hidden=view.hidden - dropped, sources=view.sources - dropped)
+    return view.replaced(items, hidden=hidden, sources=sources, anchored=False)
 
 
 def _outside(view: View, dropped: Span) -> list[Item]:
+    """
+    The items whose first entry is not among the dropped.
+    """
     items: list[Item] = []
-    loaded, place, size = view._items, 0, view.size  # noqa: SLF001  a copy would touch them all
+    loaded, place = view._items, 0  # noqa: SLF001  a copy would touch them all
     for first, last in dropped.ranges:
-        low = bisect_left(loaded, first, place, size, key=_first)
+        low = view.after(first - 1)
         items += loaded[place:low]
-        place = bisect_right(loaded, last, low, size, key=_first)
-    items += loaded[place:size]
-    met = [item for item in view.wide if not item.sources.isdisjoint(dropped)]
-    if not met:
-        return items
-    rest = [rest for item in met if (rest := _rest(item, dropped))]
+        place = view.after(last)
+    items += loaded[place : view.size]
 
-    return sorted([*(item for item in items if item not in met), *rest], key=_first)
+    return items
 
 
 def _rest(item: Item, dropped: Span) -> Item | None:
@@ -516,9 +516,7 @@ def _inserted(view: View, item: Item) -> View:
 
 def _held(view: View, sources: Span) -> View:
     items = [
-        evolve(item, pin="held")
-        if not item.pin and not item.sources.isdisjoint(sources)
-        else item
+        evolve(item, pin="held") if not item.pin and not item.sources.isdisjoint(sources) else item
         for item in view.loaded
     ]
     held = sources & view.sources

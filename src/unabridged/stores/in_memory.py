@@ -53,13 +53,20 @@ class InMemoryStore:
     ('a',)
     """
 
+    blocking = False  # `InThread` need not take it to a thread
+
     def __init__(self, retain: int | None = None) -> None:
         self._retain = checked_retain(retain)
         self._threads: dict[str, _Thread] = {}
         self._lock = threading.RLock()
 
     def append(
-        self, thread: str, bodies: Sequence[Body], *, expect: int | None = None, at: float | None = None
+        self,
+        thread: str,
+        bodies: Sequence[Body],
+        *,
+        expect: int | None = None,
+        at: float | None = None,
     ) -> Receipt:
         """
         As `Store.append`.

@@ -39,7 +39,12 @@ class Store(Protocol):
     """
 
     def append(
-        self, thread: str, bodies: Sequence[Body], *, expect: int | None = None, at: float | None = None
+        self,
+        thread: str,
+        bodies: Sequence[Body],
+        *,
+        expect: int | None = None,
+        at: float | None = None,
     ) -> Receipt:
         """
         Append records, all or none.
@@ -128,7 +133,12 @@ class AsyncStore(Protocol):
     """
 
     async def append(
-        self, thread: str, bodies: Sequence[Body], *, expect: int | None = None, at: float | None = None
+        self,
+        thread: str,
+        bodies: Sequence[Body],
+        *,
+        expect: int | None = None,
+        at: float | None = None,
     ) -> Receipt:
         """
         As `Store.append`.

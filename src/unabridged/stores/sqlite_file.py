@@ -10,52 +10,15 @@ opens its own when it needs one.
 import os
 import sqlite3
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 from weakref import WeakSet
 
 from unabridged.errors import StoreError
+from unabridged.stores.sqlite_schema import is_lock, prepare
 
 __all__ = ["Row", "SqliteFile"]
-
-SCHEMA_VERSION = 1
-_SCHEMA = """
-CREATE TABLE unabridged (version INTEGER NOT NULL);
-CREATE TABLE threads (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  name NOT NULL UNIQUE,
-  rec INTEGER NOT NULL,
-  seq INTEGER NOT NULL,
-  links TEXT NOT NULL
-);
-CREATE TABLE states (
-  thread INTEGER NOT NULL,
-  part TEXT NOT NULL,
-  body TEXT NOT NULL,
-  PRIMARY KEY (thread, part)
-);
-CREATE TABLE records (
-  thread INTEGER NOT NULL,
-  rec INTEGER NOT NULL,
-  kind TEXT NOT NULL,
-  seq INTEGER,
-  message_id,
-  pinned INTEGER,
-  head INTEGER,
-  opener INTEGER,
-  asked INTEGER,
-  at REAL NOT NULL,
-  body TEXT NOT NULL,
-  UNIQUE (thread, rec)
-);
-CREATE UNIQUE INDEX entries ON records (thread, seq) WHERE seq IS NOT NULL;
-CREATE INDEX message_ids ON records (thread, message_id, seq) WHERE message_id IS NOT NULL;
-CREATE INDEX decisions ON records (thread, kind, rec) WHERE kind <> 'appended';
-"""
-_TRIES_PAUSE = 0.01
 
 Row: TypeAlias = tuple[Any, ...]
 T = TypeVar("T")
@@ -78,19 +41,20 @@ class SqliteFile:
         self._connection: sqlite3.Connection | None = None
         self._pid = os.getpid()
         self._closed = False
-        with self.reading():
-            _OPEN.add(self)
+        self._opened = 0
+        self.version()
+        _OPEN.add(self)
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def version(self) -> tuple[int, int]:
         """
-        The connection, for this thread alone; what SQLite raises becomes a `StoreError`.
+        Changes when another connection has written, or when this one is a new one.
         """
         with self.lock:
             try:
-                yield self._live()
+                (version,) = self._live().execute("PRAGMA data_version").fetchone()
             except sqlite3.Error as error:
                 raise self._meant(error) from error
+            return self._opened, version
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
         """
@@ -112,7 +76,19 @@ class SqliteFile:
             except sqlite3.Error as error:
                 raise self._meant(error) from error
 
-    def write(self, work: Callable[[sqlite3.Connection], T], undo: Callable[[], None]) -> T:
+    def run(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """
+        Run a statement of a `write`; the number of the row it inserted.
+        """
+        return self._live().execute(statement, values).lastrowid or 0
+
+    def many(self, statement: str, rows: Sequence[Row]) -> None:
+        """
+        Run a statement of a `write` for each row.
+        """
+        self._live().executemany(statement, rows)
+
+    def write(self, work: Callable[[], T], undo: Callable[[], None]) -> T:
         """
         Do *work* in one transaction: all of it is written, or nothing and *undo* is called.
         """
@@ -121,7 +97,7 @@ class SqliteFile:
             try:
                 connection = self._live()
                 connection.execute("BEGIN IMMEDIATE")
-                done = work(connection)
+                done = work()
                 connection.execute("COMMIT")
             except BaseException as error:
                 undo()
@@ -157,64 +133,17 @@ class SqliteFile:
             self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
         )
         try:
-            self._prepare(connection)
+            prepare(connection, self.path, self._timeout, self._synchronous)
         except BaseException:
             connection.close()
             raise
         self._connection, self._pid = connection, os.getpid()
+        self._opened += 1
 
         return connection
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        deadline = time.monotonic() + self._timeout
-        while True:
-            try:  # the first switch to WAL does not wait for others, so it is tried again
-                connection.execute("PRAGMA journal_mode = WAL").fetchall()
-                break
-            except sqlite3.OperationalError as error:
-                if not _is_lock(error) or time.monotonic() >= deadline:
-                    raise
-                time.sleep(_TRIES_PAUSE)
-        connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-        if self._version(connection) is None:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                if self._version(connection) is None:
-                    self._create(connection)
-            finally:
-                connection.execute("COMMIT" if connection.in_transaction else "SELECT 1")
-        version = self._version(connection)
-        if not isinstance(version, int) or version > SCHEMA_VERSION:
-            msg = (
-                f"{self.path}: written by a later version of unabridged (schema {version}, "
-                f"this one knows {SCHEMA_VERSION}); upgrade unabridged"
-            )
-            raise StoreError(msg)
-
-    def _version(self, connection: sqlite3.Connection) -> Any:
-        tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'unabridged'")
-        if tables.fetchone() is None:
-            return None
-        row = connection.execute("SELECT max(version) FROM unabridged").fetchone()
-
-        return row[0]
-
-    def _create(self, connection: sqlite3.Connection) -> None:
-        taken = connection.execute(
-            "SELECT name FROM sqlite_master WHERE name IN ('threads', 'states', 'records')"
-        ).fetchone()
-        if taken is not None:
-            msg = (
-                f"{self.path}: holds a table {taken[0]!r} of another program; give unabridged a "
-                "file of its own"
-            )
-            raise StoreError(msg)
-        for statement in _SCHEMA.split(";"):
-            connection.execute(statement)
-        connection.execute("INSERT INTO unabridged VALUES (?)", (SCHEMA_VERSION,))
-
     def _meant(self, error: sqlite3.Error) -> StoreError:
-        if _is_lock(error):
+        if is_lock(error):
             return StoreError(
                 f"{self.path}: another writer held it for more than {self._timeout:g} s "
                 f"({error}); nothing was written, try again or raise timeout="
@@ -224,7 +153,7 @@ class SqliteFile:
                 f"{self.path}: not an SQLite database ({error}); give the path of another file"
             )
 
-        return StoreError(f"{self.path}: {error}; nothing was written")
+        return StoreError(f"{self.path}: {error}")
 
     def _let_go(self) -> None:
         if self._connection is not None:
@@ -263,14 +192,10 @@ def _after_fork() -> None:
         _FORKING.pop().after_fork()
 
 
-if hasattr(os, "register_at_fork"):
+if hasattr(os, "register_at_fork"):  # pragma: no branch
     os.register_at_fork(
         before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
     )
-
-
-def _is_lock(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def _text_or_bytes(data: bytes) -> str | bytes:

@@ -32,6 +32,7 @@ __all__ = [
     "without",
 ]
 
+
 def admitted(
     thread: str,
     state: ThreadState,
@@ -96,7 +97,7 @@ def advancing(
     """
     for body in bodies:
         if isinstance(body, Appended):
-            body = evolve(body, seq=state.seq + 1)  # noqa: PLW2901  numbered here
+            body = Appended(state.seq + 1, body.message, body.pinned)  # noqa: PLW2901  numbered here
         record = Record(state.rec + 1, at, body)
         state, marks = advance(state, record, log)
         yield record, marks, state
@@ -159,14 +160,18 @@ def expired(state: ThreadState, retain: int, head: Callable[[int], int]) -> Span
         if len(older) >= over:
             return older
 
-    return free - Span.between(cuts[0], state.seq)
+    return free - Span.between(cuts[0], state.seq) if cuts else NOTHING
 
 
 def without(state: ThreadState, lost: Span) -> ThreadState:
     """
-    The state once these entries are destroyed: they are no longer in any view.
+    The state once these entries are destroyed: they are no longer in any view, and a result
+    that comes for one of them has no call.
     """
-    return evolve(state, live=state.live - lost, lost=state.lost | lost)
+    calls = tuple(call for call in state.links.calls if call.seq not in lost)
+    links = evolve(state.links, calls=calls) if calls != state.links.calls else state.links
+
+    return evolve(state, live=state.live - lost, lost=state.lost | lost, links=links)
 
 
 def mark_of(body: Body) -> str:

@@ -2,11 +2,13 @@
 Keeping how a conversation began, and its newest messages.
 """
 
+import itertools
+
 from attrs import evolve, field, frozen
 
 from unabridged.contract import TrimContext
 from unabridged.cuts import CutRules, Must, Opening, cut, must_stay
-from unabridged.options import cut_result, flag, ge, opening_option, plural
+from unabridged.options import choice, cut_result, flag, ge, plural
 from unabridged.pipeline import Strategy
 from unabridged.results import TrimResult, unchanged
 from unabridged.spans import Span
@@ -39,7 +41,7 @@ class HeadAndTail(Strategy):
 
     first: int = field(validator=ge(1))
     last: int | None = field(validator=ge(1))
-    opening: Opening = opening_option()
+    opening: Opening = choice("question", "next", "anywhere")
     pin_system: bool = flag(default=True)
     count_pins: bool = flag(default=False)
     strict: bool = flag(default=False)
@@ -76,7 +78,7 @@ def _head(view: View, first: int, must: Must, *, count_pins: bool) -> Span:
     starts = [*list(view.starts())[::-1], view.size]
     head: list[Span] = []
     room = first
-    for start, stop in zip(starts, starts[1:], strict=False):
+    for start, stop in itertools.pairwise(starts):
         places = range(start, stop)
         room -= sum(count_pins or place not in must.pinned for place in places)
         if room < 0:

@@ -9,11 +9,11 @@ from attrs import field, frozen
 
 from unabridged.contract import Ask, TrimContext
 from unabridged.cuts import Cut, CutRules, cut, cut_rounds
-from unabridged.errors import ConfigError, OutcomeError
+from unabridged.errors import ConfigError, NeedsAnswerError, NeedsAsyncError, OutcomeError
 from unabridged.items import Item, Unloaded
 from unabridged.json_values import json_of
 from unabridged.messages import Message
-from unabridged.options import flag, ge, one_of, plural
+from unabridged.options import choice, flag, ge, plural
 from unabridged.pipeline import Strategy
 from unabridged.records import Fold, Note
 from unabridged.results import TrimResult
@@ -96,9 +96,7 @@ class Summarize(Strategy):
     max_tokens: int | None = field(default=None, kw_only=True, validator=ge(1))
     role: str = field(default="system", kw_only=True)
     label: str = field(default=LABEL, kw_only=True)
-    on_failure: Literal["keep", "raise"] = field(
-        default="keep", kw_only=True, validator=one_of("keep", "raise")
-    )
+    on_failure: Literal["keep", "raise"] = choice("keep", "raise")
     guard_size: bool = flag(default=True)
     model: str = field(default="", kw_only=True)
     prompt: str = field(default=PROMPT, kw_only=True)
@@ -135,6 +133,8 @@ class Summarize(Strategy):
         try:
             text = (yield ask).strip()
             self._check(text, ask, count)
+        except (NeedsAnswerError, NeedsAsyncError):
+            raise  # nobody was asked
         except Exception as error:
             if self.on_failure == "raise":
                 raise
@@ -148,16 +148,19 @@ class Summarize(Strategy):
         if known is not None and self.down_to is not None:
             later = view.sources - Span.between(1, known.sources.last)
             start = later.first
-        rules = CutRules(pin_system=self.pin_system, down_to=self.down_to, start=start)
+        rules = CutRules(
+            opening="covered",
+            pin_system=self.pin_system,
+            count_pins=self.keep_tokens is not None,
+            down_to=self.down_to,
+            start=start,
+        )
         if self.keep_rounds is not None:
             return cut_rounds(view, self.keep_rounds, rules)
         if self.keep_last is not None:
             return cut(view, self.keep_last, None, "messages", rules)
-        rules = CutRules(
-            pin_system=self.pin_system, down_to=self.down_to, start=start, count_pins=True
-        )
 
-        return cut(view, self.keep_tokens or 0, lambda item: count(item.message), "tokens", rules)
+        return cut(view, self.keep_tokens or 0, count, "tokens", rules)
 
     def _newest_note(self, view: View) -> Note | None:
         return next((note for note in reversed(view.notes) if self._is_mine(note)), None)
@@ -182,9 +185,7 @@ class Summarize(Strategy):
 
         return best
 
-    def _so_far(
-        self, view: View, earlier: _Earlier, done: Cut, warning: str = ""
-    ) -> TrimResult:
+    def _so_far(self, view: View, earlier: _Earlier, done: Cut, warning: str = "") -> TrimResult:
         """
         The view with the summary that there is, if there is one; nothing is asked.
         """

@@ -9,15 +9,13 @@ from attrs import field, frozen
 from unabridged.contract import TrimContext
 from unabridged.cuts import CutRules, Opening, cut
 from unabridged.errors import ConfigError
-from unabridged.items import Item
 from unabridged.options import (
+    choice,
     cut_result,
     down_to_option,
     flag,
     ge,
     last_cut,
-    one_of,
-    opening_option,
     plural,
     share_of,
 )
@@ -61,13 +59,9 @@ class TokenBudget(Strategy):
     share: float | None = field(default=None, kw_only=True, validator=share_of)
     down_to: int | None = down_to_option("limit")
     count: TokenCounter | None = field(default=None, kw_only=True)
-    opening: Opening = opening_option()
-    by: Literal["blocks", "rounds"] = field(
-        default="blocks", kw_only=True, validator=one_of("blocks", "rounds")
-    )
-    straddle: Literal["drop", "keep"] = field(
-        default="drop", kw_only=True, validator=one_of("drop", "keep")
-    )
+    opening: Opening = choice("question", "next", "anywhere")
+    by: Literal["blocks", "rounds"] = choice("blocks", "rounds")
+    straddle: Literal["drop", "keep"] = choice("drop", "keep")
     pin_system: bool = flag(default=True)
     strict: bool = flag(default=False)
     replace: bool = flag(default=False)
@@ -84,11 +78,7 @@ class TokenBudget(Strategy):
         count = ctx.count if self.count is None else kept(self.count)
         marks = self.down_to is not None
         start = last_cut(view, self) if marks else 0
-
-        def weigh(item: Item) -> int:
-            return count(item.message)
-
-        done = cut(view, limit, weigh, "tokens", self._rules(start))
+        done = cut(view, limit, count, "tokens", self._rules(start))
 
         return cut_result(
             view,

@@ -9,13 +9,12 @@ from attrs import field, frozen
 from unabridged.contract import TrimContext
 from unabridged.cuts import CutRules, Opening, cut
 from unabridged.options import (
+    choice,
     cut_result,
     down_to_option,
     flag,
     ge,
     last_cut,
-    one_of,
-    opening_option,
     plural,
 )
 from unabridged.pipeline import Strategy
@@ -61,13 +60,9 @@ class Window(Strategy):
 
     last: int | None = field(validator=ge(1))
     down_to: int | None = down_to_option("last")
-    opening: Opening = opening_option()
-    by: Literal["blocks", "rounds"] = field(
-        default="blocks", kw_only=True, validator=one_of("blocks", "rounds")
-    )
-    straddle: Literal["drop", "keep"] = field(
-        default="drop", kw_only=True, validator=one_of("drop", "keep")
-    )
+    opening: Opening = choice("question", "next", "anywhere")
+    by: Literal["blocks", "rounds"] = choice("blocks", "rounds")
+    straddle: Literal["drop", "keep"] = choice("drop", "keep")
     pin_system: bool = flag(default=True)
     count_pins: bool = flag(default=False)
     strict: bool = flag(default=False)
@@ -100,4 +95,3 @@ class Window(Strategy):
             down_to=self.down_to,
             start=start,
         )
-

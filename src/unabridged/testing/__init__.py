@@ -3,17 +3,44 @@ Tools to test strategies and stores with: the ones that this library's own tests
 
 Call a strategy on plain values: `run(Window(2), view_of([...]))`. Hold one of
 your own to every law with `check_strategy`, a store with `check_store`.
+
+What generates needs the extra `unabridged[test]`; it loads on first access.
 """
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from unabridged.messages import assistant, system, tool, user
 from unabridged.testing.views import call, failing, replies, result, talk, texts, view_of
 
+if TYPE_CHECKING:
+    from unabridged.testing import laws, laws_of_cuts, laws_of_memory
+    from unabridged.testing.checking import LAWS, check_strategy
+    from unabridged.testing.log import Log
+    from unabridged.testing.logs import logs, messages
+    from unabridged.testing.pairing import Problem, pairing_problems
+    from unabridged.testing.shapes import SHAPES, shapes
+    from unabridged.testing.stores import check_store
+
 __all__ = [
+    "LAWS",
+    "SHAPES",
+    "Log",
+    "Problem",
     "assistant",
     "call",
+    "check_store",
+    "check_strategy",
     "failing",
+    "laws",
+    "laws_of_cuts",
+    "laws_of_memory",
+    "logs",
+    "messages",
+    "pairing_problems",
     "replies",
     "result",
+    "shapes",
     "system",
     "talk",
     "texts",
@@ -21,3 +48,28 @@ __all__ = [
     "user",
     "view_of",
 ]
+
+_LATER = {
+    "LAWS": "checking",
+    "Log": "log",
+    "Problem": "pairing",
+    "SHAPES": "shapes",
+    "check_store": "stores",
+    "check_strategy": "checking",
+    "logs": "logs",
+    "messages": "logs",
+    "pairing_problems": "pairing",
+    "shapes": "shapes",
+}
+_MODULES = frozenset({"laws", "laws_of_cuts", "laws_of_memory"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _LATER:
+        value = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+        globals()[name] = value  # or the module of the same name would be found from now on
+        return value
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -68,7 +68,7 @@ def result(call_id: str, text: str = "found") -> Message:
 
 def talk(rounds: int, first: int = 1) -> list[Message]:
     """
-    So many rounds of a question and an answer: q1, a1, q2, a2, …
+    So many rounds of a question and an answer.
 
     >>> texts(view_of(talk(2)))
     ['q1', 'a1', 'q2', 'a2']
@@ -102,7 +102,7 @@ def replies(*answers: str) -> Callable[[Ask], str]:
     ('first', 'second', 'second')
     """
     given = _in_order(answers)
-    return lambda ask: next(given)
+    return lambda _: next(given)
 
 
 def failing(error: Exception | None = None) -> Callable[[Ask], str]:
@@ -114,7 +114,7 @@ def failing(error: Exception | None = None) -> Callable[[Ask], str]:
     TimeoutError: too slow
     """
 
-    def fail(ask: Ask) -> Any:
+    def fail(_: Ask) -> Any:
         raise error or RuntimeError("the model is down")
 
     return fail

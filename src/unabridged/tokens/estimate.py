@@ -52,7 +52,7 @@ _WEIGHTS: Mapping[bytes, int] = {
     b"\xe8": 120,
     b"\xe9": 150,
     _from(0xEA, 0xED): 80,  # Hangul
-    _from(0xF0, 0xF4): 175,  # emoji
+    _from(0xF0, 0xF4): 180,  # emoji
 }
 _PAIR_OF_SIGNS = -85  # two signs side by side are often one token
 

@@ -1,0 +1,257 @@
+"""
+A store in one SQLite file: the embedded default.
+
+Beside its records a thread keeps its state, written in the same transaction:
+opening a thread of a million entries reads the state and the tail.
+"""
+
+import os
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from unabridged.errors import ConfigError
+from unabridged.records import Body, Entry, Note, Record
+from unabridged.spans import Span
+from unabridged.states import ThreadState
+from unabridged.stores.protocol import Receipt
+from unabridged.stores.sqlite_file import SqliteFile
+from unabridged.stores.sqlite_rows import Lines, Pending, unstored
+from unabridged.stores.sqlite_threads import Kept, KeptThreads
+from unabridged.stores.writing import (
+    admitted,
+    advancing,
+    checked_retain,
+    entry_of,
+    expired,
+    without,
+)
+
+__all__ = ["SqliteStore"]
+
+_LEVELS = ("OFF", "NORMAL", "FULL", "EXTRA")
+
+
+class SqliteStore:
+    """
+    Threads in the SQLite file *path*, made if it is missing; ":memory:" keeps them in memory.
+
+    Threads of a process may share a store, processes may share a file: each
+    write waits for its turn, up to *timeout* seconds. With *synchronous* "FULL"
+    an append that returned survives a crash of the machine, with "NORMAL" one of
+    the process only. *retain* bounds each thread to so many entries: older whole
+    blocks are destroyed, never pins, never the newest user message.
+
+    Raises:
+        ConfigError: an argument is out of its range.
+        StoreError: the file cannot be opened, is none of ours, or comes from a
+            later version.
+
+    >>> from unabridged import Memory, user
+    >>> with SqliteStore(":memory:") as store:
+    ...     _ = Memory(store, "a").append(user("hi"))
+    ...     store.threads()
+    ('a',)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        retain: int | None = None,
+        *,
+        timeout: float = 10.0,
+        synchronous: str = "FULL",
+    ) -> None:
+        if synchronous not in _LEVELS:
+            msg = f"synchronous= must be one of {', '.join(_LEVELS)}, got {synchronous!r}"
+            raise ConfigError(msg)
+        if not isinstance(timeout, int | float) or not timeout >= 0:
+            msg = f"timeout= must be 0 seconds or more, got {timeout!r}"
+            raise ConfigError(msg)
+        self._retain = checked_retain(retain)
+        self._file = SqliteFile(os.fspath(path), timeout=timeout, synchronous=synchronous)
+        self._threads = KeptThreads(self._file)
+
+    def append(
+        self,
+        thread: str,
+        bodies: Sequence[Body],
+        *,
+        expect: int | None = None,
+        at: float | None = None,
+    ) -> Receipt:
+        """
+        As `Store.append`.
+        """
+        return self._file.write(
+            lambda: self._append(thread, bodies, expect, at), self._threads.forget
+        )
+
+    def append_many(
+        self, appends: Sequence[tuple[str, Sequence[Body], int | None, float | None]]
+    ) -> list[Receipt | Exception]:
+        """
+        Several appends (thread, bodies, expect, at) in one transaction, each all or none.
+
+        One that fails leaves the others be: its error stands in its place. This is
+        what makes many tasks that append at once cheap.
+
+        >>> from unabridged import user
+        >>> from unabridged.records import Appended
+        >>> store = SqliteStore(":memory:")
+        >>> hello = [Appended(0, user("hi"))]
+        >>> done = store.append_many([("a", hello, 0, None), ("a", hello, 0, None)])
+        >>> [type(outcome).__name__ for outcome in done]
+        ['Receipt', 'LogConflictError']
+        """
+        return self._file.write(
+            lambda: [self._append_apart(*append) for append in appends], self._threads.forget
+        )
+
+    def state(self, thread: str) -> ThreadState:
+        """
+        As `Store.state`.
+        """
+        with self._file.lock:
+            return self._threads.load(thread).state
+
+    def read(
+        self,
+        thread: str,
+        *,
+        after: int = 0,
+        before: int | None = None,
+        last: int | None = None,
+        marks: Sequence[str] = (),
+    ) -> tuple[Record, ...]:
+        """
+        As `Store.read`.
+
+        Raises:
+            CorruptLogError: one of these records is damaged.
+        """
+        return tuple(Lines(self._file, thread).records(after, before, last, marks))
+
+    def entries(self, thread: str, span: Span) -> tuple[Entry, ...]:
+        """
+        As `Store.entries`.
+
+        Raises:
+            CorruptLogError: one of these records is damaged.
+        """
+        return tuple(Lines(self._file, thread).entries(span))
+
+    def find(self, thread: str, message_id: str) -> Entry | None:
+        """
+        As `Store.find`.
+        """
+        return Lines(self._file, thread).find(message_id)
+
+    def note(self, thread: str, kind: str, key: str) -> Note | None:
+        """
+        As `Store.note`.
+        """
+        notes = self.state(thread).notes
+        return next(
+            (note for note in reversed(notes) if (note.kind, note.key) == (kind, key)), None
+        )
+
+    def threads(self) -> tuple[str, ...]:
+        """
+        As `Store.threads`.
+        """
+        return tuple(
+            sorted(unstored(name) for (name,) in self._file.rows("SELECT name FROM threads"))
+        )
+
+    def delete(self, thread: str) -> None:
+        """
+        As `Store.delete`.
+        """
+        self._file.write(lambda: self._delete(thread), self._threads.forget)
+
+    def close(self) -> None:
+        """
+        As `Store.close`. Using the store afterwards is a `StoreError`.
+        """
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"SqliteStore({self._file.path!r})"
+
+    def _append_apart(
+        self, thread: str, bodies: Sequence[Body], expect: int | None, at: float | None
+    ) -> Receipt | Exception:
+        self._file.run("SAVEPOINT one")
+        try:
+            receipt = self._append(thread, bodies, expect, at)
+        except Exception as error:  # noqa: BLE001  it is given to the one who appended
+            self._threads.forget()
+            self._file.run("ROLLBACK TO one")
+            self._file.run("RELEASE one")
+            return error
+        self._file.run("RELEASE one")
+
+        return receipt
+
+    def _append(
+        self, thread: str, bodies: Sequence[Body], expect: int | None, at: float | None
+    ) -> Receipt:
+        kept = self._threads.load(thread)
+        lines = Pending(self._file, thread, kept.number)
+        fresh, known = admitted(thread, kept.state, bodies, expect, lines.find)
+        if not fresh:
+            return Receipt((), (), known, kept.state)
+        if not kept.number:
+            kept.number = lines.number = self._threads.add(thread)
+        records: list[Record] = []
+        entries: list[Entry] = []
+        state = kept.state
+        at = time.time() if at is None else at
+        for record, marks, after in advancing(state, fresh, at, lines):
+            lines.take(record, marks)
+            records.append(record)
+            if marks is not None:
+                entries.append(entry_of(record, marks))
+            state = after
+        lines.flush()
+        if self._retain is not None:
+            state = self._pruned(kept, state, entries, self._retain)
+        self._threads.save(thread, kept, state)
+
+        return Receipt(tuple(records), tuple(entries), known, state)
+
+    def _pruned(
+        self, kept: Kept, state: ThreadState, entries: Sequence[Entry], retain: int
+    ) -> ThreadState:
+        if kept.heads is None:
+            query = "SELECT seq, head FROM records WHERE thread = ? AND seq IS NOT NULL"
+            kept.heads = dict(self._file.rows(query, (kept.number,)))
+        kept.heads |= {entry.seq: entry.head for entry in entries}
+        gone = expired(state, retain, kept.heads.__getitem__)
+        for first, last in gone.ranges:
+            query = "DELETE FROM records WHERE thread = ? AND seq >= ? AND seq <= ?"
+            self._file.run(query, (kept.number, first, last))
+        for seq in gone:
+            del kept.heads[seq]
+
+        return without(state, gone) if gone else state
+
+    def _delete(self, thread: str) -> None:
+        number = self._threads.load(thread).number
+        self._threads.forget()
+        self._file.run("DELETE FROM records WHERE thread = ?", (number,))
+        self._file.run("DELETE FROM states WHERE thread = ?", (number,))
+        self._file.run("DELETE FROM threads WHERE id = ?", (number,))

@@ -1,0 +1,115 @@
+"""
+The state of each thread, kept beside its records in an SQLite store and in this process.
+
+What this process keeps is used as long as nobody else wrote to the file since,
+or the thread's last record is still the same.
+"""
+
+import json
+
+from attrs import define
+
+from unabridged.codec import VERSION
+from unabridged.codec_states import changed_parts, links_text, part_to_json, state_from_json
+from unabridged.errors import CorruptLogError
+from unabridged.json_values import json_text
+from unabridged.states import ThreadState
+from unabridged.stores.sqlite_file import SqliteFile
+from unabridged.stores.sqlite_rows import stored
+
+__all__ = ["Kept", "KeptThreads"]
+
+_EMPTY = ThreadState()
+_MOST = 512
+_STATE = """
+SELECT id, rec, seq, links, part, body FROM threads
+LEFT JOIN states ON states.thread = threads.id WHERE name = ?
+"""
+_PART = """
+INSERT INTO states VALUES (?, ?, ?) ON CONFLICT (thread, part) DO UPDATE SET body = excluded.body
+"""
+
+
+@define
+class Kept:
+    """
+    A thread's number in the file and its state, as they were at a *version* of the file.
+    """
+
+    number: int
+    state: ThreadState
+    version: tuple[int, int]
+    heads: dict[int, int] | None = None
+
+
+class KeptThreads:
+    """
+    Loads and saves the states of threads; at most 512 of them are kept.
+    """
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+        self._kept: dict[str, Kept] = {}
+
+    def load(self, thread: str) -> Kept:
+        """
+        The thread as it is now; what is kept is used if nobody else wrote to it.
+        """
+        version = self._file.version()
+        kept = self._kept.get(thread)
+        if kept is not None and kept.version == version:
+            return kept
+        name = stored(thread)
+        if kept is not None:
+            rows = self._file.rows("SELECT id, rec FROM threads WHERE name = ?", (name,))
+            if rows == [(kept.number, kept.state.rec)]:
+                kept.version = version
+                return kept
+        rows = self._file.rows(_STATE, (name,))
+        if not rows:
+            return Kept(0, _EMPTY, version)
+        number, rec, seq, links, _, _ = rows[0]
+        try:
+            data = {"v": VERSION, "rec": rec, "seq": seq, "links": json.loads(links)}
+            for row in rows:
+                data = {**data, **json.loads(row[5] or "{}")}
+            kept = Kept(number, state_from_json(data), version)
+        except (CorruptLogError, TypeError, ValueError) as error:
+            msg = (
+                f"{self._file.path}: thread {thread!r}, the state kept beside record {rec}: {error}"
+            )
+            raise CorruptLogError(msg) from error
+        self._keep(thread, kept)
+
+        return kept
+
+    def add(self, thread: str) -> int:
+        """
+        Make room for a new thread; its number.
+        """
+        statement = "INSERT INTO threads (name, rec, seq, links) VALUES (?, 0, 0, '[]')"
+        return self._file.run(statement, (stored(thread),))
+
+    def save(self, thread: str, kept: Kept, state: ThreadState) -> None:
+        """
+        Write what changed between the thread as it was kept and *state*.
+        """
+        self._file.run(
+            "UPDATE threads SET rec = ?, seq = ?, links = ? WHERE id = ?",
+            (state.rec, state.seq, links_text(state.links), kept.number),
+        )
+        for part in changed_parts(kept.state, state):
+            self._file.run(_PART, (kept.number, part, json_text(part_to_json(state, part))))
+        kept.state = state
+        self._keep(thread, kept)
+
+    def forget(self) -> None:
+        """
+        Keep nothing: what was kept may not be in the file.
+        """
+        self._kept.clear()
+
+    def _keep(self, thread: str, kept: Kept) -> None:
+        if thread not in self._kept and len(self._kept) >= _MOST:
+            del self._kept[next(iter(self._kept))]
+        self._kept[thread] = kept

@@ -1,0 +1,120 @@
+"""
+Holding a strategy to every law, on generated logs.
+
+Needs the extra `unabridged[test]`.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+try:
+    from hypothesis import HealthCheck, given, settings
+except ImportError as error:  # pragma: no cover
+    msg = "unabridged.testing.checking generates with hypothesis; install `unabridged[test]`"
+    raise ImportError(msg) from error
+
+from unabridged.contract import StrategyLike, TrimContext
+from unabridged.pipeline import AskFunction, chain
+from unabridged.strategies.window import Window
+from unabridged.testing import laws, laws_of_cuts, laws_of_memory
+from unabridged.testing.log import Log
+from unabridged.testing.logs import logs
+
+__all__ = ["LAWS", "Law", "check_strategy"]
+
+Law: TypeAlias = Callable[..., None]
+
+
+def algebra(
+    strategy: StrategyLike,
+    log: Log,
+    context: TrimContext = laws.CONTEXT,
+    ask: AskFunction = laws.short,
+) -> None:
+    """
+    As `laws.algebra`, of the strategy with others after and before it.
+    """
+    laws.algebra([strategy, Window(4), strategy], log, context, ask)
+    laws.algebra([Window(6), strategy, Window(2)], log, context, ask)
+
+
+LAWS: tuple[Law, ...] = (
+    laws.input_untouched,
+    laws.same_result,
+    laws.conservation,
+    laws.order,
+    laws.pairs_stay_whole,
+    laws.hand_pins_stay,
+    laws.pending_calls_stay,
+    laws.newest_user_stays,
+    laws.never_empty,
+    laws.valid,
+    laws.sync_equals_async,
+    algebra,
+    laws_of_cuts.idempotence,
+    laws_of_cuts.monotone,
+    laws_of_cuts.within_the_limit_or_over_says,
+    laws_of_cuts.openers_stay,
+    laws_of_memory.write_back_shows_projection,
+    laws_of_memory.revert_restores,
+    laws_of_memory.failure_changes_nothing,
+    laws_of_memory.memory_equals_pure,
+    laws_of_memory.state_equals_rebuilt,
+)
+"""Every law; those that do not apply to a strategy pass."""
+
+
+def check_strategy(
+    strategy: StrategyLike,
+    *,
+    ask: AskFunction | None = None,
+    context: TrimContext = laws.CONTEXT,
+    examples: int = 100,
+) -> None:
+    """
+    Hold a strategy, a chain or a function to every law, on so many generated logs.
+
+    *ask* answers its questions; by default a model that says one word does.
+    A strategy that is deterministic is found out the same way each time.
+
+    Raises:
+        AssertionError: a law is broken; it names the law and shows the smallest
+            log found that breaks it.
+
+    >>> from unabridged import Window
+    >>> check_strategy(Window(3), examples=5)
+    >>> def fickle(view, ctx):
+    ...     raise LookupError("not today")
+    >>> check_strategy(fickle)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    AssertionError: chain(fickle) breaks the law of input_untouched: ...
+    """
+    name = repr(chain(strategy))
+    answer = laws.short if ask is None else ask
+    broken: list[str] = []
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+        print_blob=False,
+    )
+    @given(logs())
+    def holds(log: Log) -> None:
+        for law in LAWS:
+            try:
+                law(strategy, log, context, answer)
+            except Exception as error:
+                what = str(error) if isinstance(error, AssertionError) else repr(error)
+                broken.append(f"{name} breaks the law of {law.__name__}: {what}\nthe log:\n{log}")
+                raise
+
+    try:
+        holds()
+    except BaseException as error:
+        if not broken:
+            raise
+        raise AssertionError(broken[-1]) from error

@@ -1,0 +1,198 @@
+"""
+The laws of strategies that cut: what they keep, in which order of limits, and within which.
+
+Cuts are `Window`, `MaxRounds` and `TokenBudget`, and chains of them.
+"""
+
+from typing import Any, TypeGuard
+
+from attrs import evolve
+
+from unabridged.contract import StrategyLike, TrimContext
+from unabridged.items import Block
+from unabridged.pipeline import AskFunction, Custom
+from unabridged.strategies.max_rounds import MaxRounds
+from unabridged.strategies.token_budget import TokenBudget
+from unabridged.strategies.window import Window
+from unabridged.testing.laws import CONTEXT, outcome, short, steps_of
+from unabridged.testing.log import Log
+from unabridged.views import View
+
+__all__ = [
+    "Cutting",
+    "idempotence",
+    "is_cut",
+    "monotone",
+    "openers_stay",
+    "within_the_limit_or_over_says",
+]
+
+Cutting = Window | MaxRounds | TokenBudget
+
+
+def is_cut(step: object) -> TypeGuard[Cutting]:
+    """
+    Whether the laws of cuts are its laws.
+
+    >>> is_cut(Window(3))
+    True
+    """
+    return isinstance(step, Window | MaxRounds | TokenBudget)
+
+
+def idempotence(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    A second run changes nothing: for single strategies that ask and insert nothing, and for cuts.
+
+    >>> from unabridged.testing import talk
+    >>> idempotence(Window(2), Log.of(talk(3)))
+    """
+    steps = steps_of(strategy)
+    if any(isinstance(step, Custom) or getattr(step, "asks", False) for step in steps):
+        return
+    if len(steps) > 1 and not all(map(is_cut, steps)):
+        return
+    first = outcome(strategy, log.view(), context, ask)
+    if len(first.view) > len(first.view.sources) and any(not item.sources for item in first.view):
+        return
+    again = outcome(strategy, first.view, context, ask)
+    gone = first.view.sources - again.view.sources
+    assert not gone, f"run again, it lets go of {gone} too"
+    assert first.messages == again.messages, "run again, it gives other messages"
+
+
+def monotone(
+    strategy: StrategyLike,
+    log: Log,
+    context: TrimContext = CONTEXT,
+    ask: AskFunction = short,
+    *,
+    more: int = 1,
+) -> None:
+    """
+    A cut without a low mark keeps, with a limit *more* above its own, all that it kept.
+
+    >>> from unabridged.testing import talk
+    >>> monotone(Window(2), Log.of(talk(3)))
+    """
+    larger = _larger(strategy, more)
+    if larger is None:
+        return
+    view = log.view()
+    kept = outcome(strategy, view, context, ask).view.sources
+    wider = outcome(larger, view, context, ask).view.sources
+    lost = kept - wider
+    assert not lost, f"{larger!r} lets go of {lost}, which {strategy!r} keeps"
+
+
+def _larger(strategy: object, more: int) -> Any:
+    if not is_cut(strategy) or strategy.down_to is not None or strategy.strict:
+        return None
+    match strategy:
+        case Window(last) | MaxRounds(last):
+            return None if last is None else evolve(strategy, last=last + more)
+        case TokenBudget(limit):
+            return None if limit is None else evolve(strategy, limit=limit + more)
+
+
+def within_the_limit_or_over_says(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    What a cut leaves is within its limit, or `over` says by how much it is not.
+
+    >>> from unabridged.testing import talk
+    >>> within_the_limit_or_over_says(TokenBudget(1), Log.of(talk(3)))
+    """
+    if not is_cut(strategy) or strategy.strict:
+        return
+    before = log.view()
+    result = outcome(strategy, before, context, ask)
+    limit, size = _measured(strategy, before, result.view, context)
+    if limit is None:
+        return
+    over = result.over
+    if over is None:
+        assert size <= limit, f"{size} are left, the limit is {limit}, and nothing says so"
+        return
+    assert size > limit, f"{size} are left, within {limit}, and it says: {over}"
+    assert (over.limit, over.needed) == (limit, size), (
+        f"{size} are left of a limit of {limit}, and it says: {over}"
+    )
+    assert over.what, "it is over and does not say what could not go"
+
+
+def _measured(
+    cut: Cutting, before: View, after: View, context: TrimContext
+) -> tuple[int | None, int]:
+    if isinstance(cut, TokenBudget):
+        count = cut.count or context.count
+        history = context.budget.history if context.budget else 0
+        limit = cut.limit if cut.share is None else max(1, int(cut.share * history))
+        return limit, sum(count(item.message) for item in after)
+    free = _without_pins(cut, before)
+    if isinstance(cut, Window):
+        return cut.last, sum(item.first in free or not item.sources for item in after)
+    openers = before.log.links.asked in before.sources
+    count, counts = 0, False
+    for block in reversed(after.blocks):
+        counts = counts or any(item.first in free for item in block)
+        if not openers or block[0].opens:
+            count, counts = count + counts, False
+
+    return cut.last, count + counts
+
+
+def _without_pins(cut: Window | MaxRounds, view: View) -> set[int]:
+    """
+    The first entries of the items that count.
+    """
+    kinds = {"hand", "held"} | ({"role"} if cut.pin_system else set())
+    pinned = set() if cut.count_pins else kinds
+    return {
+        item.first
+        for block in view.blocks
+        if not any(item.pin in pinned for item in block)
+        for item in block
+    }
+
+
+def openers_stay(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    After a cut, what is kept brings the user message that opened its round.
+
+    So it is under `opening="question"`; under the others only pins and pending calls do.
+
+    >>> from unabridged.testing import assistant, user
+    >>> openers_stay(Window(1), Log.of([user("a"), assistant("b"), assistant("c")]))
+    """
+    steps = steps_of(strategy)
+    if not steps or not all(map(is_cut, steps)):
+        return
+    asked = all(getattr(step, "opening", "question") == "question" for step in steps)
+    lax = any(step.pin_system is False for step in steps if is_cut(step))
+    before = log.view()
+    after = outcome(strategy, before, context, ask).view
+    for block in before.blocks:
+        head = block[0]
+        if not head.opener or head.opener not in before.sources or not block[-1].sources:
+            continue
+        pins = {item.pin for item in block} - ({"", "role"} if lax else {""})
+        brings = asked or pins or _waits(before, block)
+        if brings and head.message.role not in {"system", "developer"} and _there(after, block):
+            assert head.opener in after.sources, (
+                f"entry {head.sources} stays, and entry {head.opener}, which opened its round, left"
+            )
+
+
+def _waits(view: View, block: Block) -> bool:
+    return any(view.log.links.pending in item.sources for item in block)
+
+
+def _there(view: View, block: Block) -> bool:
+    return any(item.sources and item.first in view.sources for item in block)
+

@@ -1,0 +1,277 @@
+"""
+The laws that join a strategy with a store and a memory: writing back, undoing, failing, loading.
+"""
+
+from collections.abc import Sequence
+
+from attrs import evolve
+
+from unabridged.contract import Ask, StrategyLike, TrimContext
+from unabridged.errors import UnabridgedError
+from unabridged.memory import Memory
+from unabridged.messages import Message
+from unabridged.pipeline import AskFunction, run
+from unabridged.records import Appended, Body, Compacted, Drop, Fold, Noted, Reverted
+from unabridged.results import TrimResult
+from unabridged.spans import Span
+from unabridged.states import rebuilt
+from unabridged.stores.in_memory import InMemoryStore
+from unabridged.strategies.window import Window
+from unabridged.testing.laws import CONTEXT, outcome, short, steps_of
+from unabridged.testing.log import THREAD, Log, whole_view
+from unabridged.viewing import Loaded
+from unabridged.views import View
+
+__all__ = [
+    "failure_changes_nothing",
+    "memory_equals_pure",
+    "revert_restores",
+    "state_equals_rebuilt",
+    "write_back_shows_projection",
+]
+
+Shown = list[tuple[Message, Span]]
+
+
+def write_back_shows_projection(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    Once all drops and folds are written, the log's own view is what was projected.
+
+    Holds and inserts aside; and where none of it was written before and reverted.
+
+    >>> from unabridged.testing import talk
+    >>> write_back_shows_projection(Window(2), Log.of(talk(3)))
+    """
+    store = log.store()
+    before = whole_view(store)
+    result = outcome(strategy, before, context, ask)
+    if _meets_undone(before, result):
+        return
+    record = result.record(replace=True)
+    due = any(isinstance(change, Drop | Fold) for change in result.changes)
+    assert (record is not None) == due, f"{len(result.changes)} changes, and to write: {record}"
+    if record is None:
+        return
+    store.append(THREAD, [record], at=0.0)
+    _same(_shown(whole_view(store)), _shown(result.view), "written back", "projected")
+    again = outcome(strategy, whole_view(store), context, ask)
+    if again.messages != result.messages and _settles(strategy):
+        _same(_shown(again.view), _shown(result.view), "once it is written", "before")
+
+
+def _settles(strategy: StrategyLike) -> bool:
+    steps = steps_of(strategy)
+    return len(steps) == 1 and isinstance(steps[0], Window)
+
+
+def _meets_undone(view: View, result: TrimResult) -> bool:
+    return any(
+        undone.step == change.step and not undone.sources.isdisjoint(change.sources)
+        for undone in view.log.undone
+        for change in result.changes
+        if isinstance(change, Drop | Fold)
+    )
+
+
+def _shown(view: View) -> Shown:
+    return [(item.message, item.sources) for item in view if item.sources]
+
+
+def _same(left: Shown, right: Shown, one: str, other: str) -> None:
+    assert left == right, f"{one}: {_told(left)}; {other}: {_told(right)}"
+
+
+def _told(shown: Shown) -> str:
+    return " | ".join(f"({sources}) {message}" for message, sources in shown) or "nothing"
+
+
+def revert_restores(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    Reverting a write-back gives the log without it, also under a later one; reverting that, it
+    again; and what was reverted is projected by the same step, not written once more.
+
+    >>> from unabridged.testing import talk
+    >>> revert_restores(Window(2), Log.of(talk(3)))
+    """
+    record = outcome(strategy, log.view(), context, ask).record(replace=True)
+    if record is None:
+        return
+    rec = len(log.bodies) + 1
+    written = Log([*log.bodies, record])
+    later = outcome(Window(1), written.view(), context).record(replace=True)
+    for mine in (written, Log([*written.bodies, *([later] if later else ())])):
+        undone = Log([*mine.bodies, Reverted(rec)])
+        expected = _shown(mine.but(rec).view())
+        _same(_shown(undone.view()), expected, "reverted", "without the record")
+        redone = Log([*undone.bodies, Reverted(len(undone.bodies))])
+        if mine is written:
+            _same(_shown(redone.view()), _shown(written.view()), "redone", "written")
+        _not_again(strategy, undone, record, context, ask)
+
+
+def _not_again(
+    strategy: StrategyLike, undone: Log, record: Compacted, context: TrimContext, ask: AskFunction
+) -> None:
+    result = outcome(strategy, undone.view(), context, ask)
+    again = result.record(replace=True)
+    for change in again.changes if again else ():
+        for old in record.changes:
+            sources = getattr(old, "sources", Span()) & getattr(change, "sources", Span())
+            assert old.step != change.step or not sources, (
+                f"{change.step} would write {sources} back again, which was reverted"
+            )
+
+
+def failure_changes_nothing(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    A model that fails, says nothing or too much changes no message, no view and no summary.
+
+    >>> from unabridged import Summarize
+    >>> from unabridged.testing import talk
+    >>> failure_changes_nothing(Summarize(keep_last=2), Log.of(talk(3)))
+    """
+    steps = steps_of(strategy)
+    if len(steps) != 1 or not getattr(steps[0], "asks", False):
+        return
+    guarded = getattr(steps[0], "guard_size", True)
+    for model in (_fails, _says_nothing, *([_says_too_much] if guarded else [])):
+        store = log.store()
+        memory = Memory(store, THREAD, count=context.count, budget=context.budget, ask=model)
+        view, summary = whole_view(store), memory.summary()
+        result = None
+        try:
+            result = memory.context(strategy)
+        except UnabridgedError as error:
+            assert getattr(steps[0], "on_failure", "") == "raise", f"it raised {error!r}"  # noqa: PT017
+        name = model.__name__.strip("_")
+        decided = store.state(THREAD).decided
+        if result is None or decided == view.log.decided:
+            _same(_shown(whole_view(store)), _shown(view), f"after it {name}", "before")
+            assert memory.summary() == summary, f"after it {name}, the summary is another"
+        if result is not None and not any(note.kind == "summary" for note in view.notes):
+            assert not result.notes, f"it {name}, and an answer is kept: {result.notes}"
+            assert result.messages == view.messages, f"it {name}, and messages changed"
+            assert decided == view.log.decided, f"it {name}, and something was written"
+
+
+def _fails(ask: Ask) -> str:
+    msg = "the model is down"
+    raise TimeoutError(msg)
+
+
+def _says_nothing(ask: Ask) -> str:
+    return " \n"
+
+
+def _says_too_much(ask: Ask) -> str:
+    return "much " * 1_000
+
+
+def memory_equals_pure(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    A memory that has loaded only a little gives what the strategy makes of the whole view.
+
+    The log is told to it record by record, with a context after every few.
+
+    >>> from unabridged.testing import talk
+    >>> memory_equals_pure(Window(2), Log.of(talk(9)))
+    """
+    store = InMemoryStore()
+    memory = Memory(store, THREAD, count=context.count, budget=context.budget, ask=ask)
+    numbers: dict[int, int] = {0: 0}
+    for rec, body in enumerate(log.bodies, start=1):
+        if isinstance(body, Appended) and rec % 2:
+            memory.append(body.message, pin=body.pinned)
+        else:
+            store.append(THREAD, [_renumbered(body, numbers)], at=0.0)
+        numbers[rec] = store.state(THREAD).rec
+        if rec % 4 == 1 or rec > len(log.bodies) - 2:
+            _loads_little(memory, store, fresh=rec % 8 == 1)
+            _compare(memory, store, strategy, context, ask)
+    _compare(memory, store, strategy, context, ask)
+
+
+def _renumbered(body: Body, numbers: dict[int, int]) -> Body:
+    """
+    The body, with the numbers that its records have in a log that holds more notes.
+    """
+    match body:
+        case Reverted(rec):
+            return Reverted(numbers[rec])
+        case Compacted(_, upto):
+            return evolve(body, upto=numbers.get(upto, upto))
+        case _:
+            return body
+
+
+def _loads_little(memory: Memory, store: InMemoryStore, *, fresh: bool) -> None:
+    """
+    Let the memory hold two messages and what every cut needs, as it does on a thread of thousands.
+    """
+    keeper = memory._keeper  # noqa: SLF001  there is no other way to a short tail in a short log
+    if keeper._loaded is None or fresh:  # noqa: SLF001
+        loaded = Loaded(store.state(THREAD), 2)
+        loaded.take(store.entries(THREAD, loaded.wanted_first()))
+        keeper._loaded = loaded  # noqa: SLF001
+
+
+def _compare(
+    memory: Memory,
+    store: InMemoryStore,
+    strategy: StrategyLike,
+    context: TrimContext,
+    ask: AskFunction,
+) -> None:
+    whole = whole_view(store)
+    try:
+        pure: TrimResult | UnabridgedError = run(strategy, whole, context, ask)
+    except UnabridgedError as error:
+        pure = error
+    try:
+        lazy: TrimResult | UnabridgedError = memory.context(strategy, replace=False)
+    except UnabridgedError as error:
+        lazy = error
+    if isinstance(pure, UnabridgedError) or isinstance(lazy, UnabridgedError):
+        assert str(pure) == str(lazy), f"run: {pure!r}; the memory: {lazy!r}"
+        return
+    at = f"at record {whole.head}"
+    assert pure.messages == lazy.messages, f"{at}: {_words(lazy.messages)}, whole: {pure.text()}"
+    assert pure.changes == lazy.changes, f"{at}: {lazy.changes}, whole: {pure.changes}"
+    assert pure.over == lazy.over, f"{at}: over {lazy.over}, whole: {pure.over}"
+    assert pure.notes == lazy.notes, f"{at}: notes {lazy.notes}, whole: {pure.notes}"
+    assert set(pure.warnings) <= set(lazy.warnings), f"{at}: warnings {lazy.warnings}"
+
+
+def _words(messages: Sequence[Message]) -> str:
+    return "\n".join(map(str, messages))
+
+
+def state_equals_rebuilt(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    A store's state is the one that its records come to, also after the strategy wrote back.
+
+    >>> from unabridged.testing import talk
+    >>> state_equals_rebuilt(Window(2), Log.of(talk(3)))
+    """
+    store = log.store()
+    result = outcome(strategy, whole_view(store), context, ask)
+    record = result.record(replace=True)
+    bodies: list[Body] = [*([record] if record else ()), Noted(result.notes)]
+    store.append(THREAD, bodies, at=0.0)
+    for body in (Appended(0, Message("user", "and then")), Reverted(len(log.bodies) + 1)):
+        kept, again = store.state(THREAD), rebuilt(store.read(THREAD))
+        assert kept == again, f"the store says {kept}, its records {again}"
+        if isinstance(body, Appended) or record is not None:
+            store.append(THREAD, [body], at=0.0)
+    kept, again = store.state(THREAD), rebuilt(store.read(THREAD))
+    assert kept == again, f"the store says {kept}, its records {again}"

@@ -1,0 +1,240 @@
+"""
+Hypothesis strategies: logs of every shape that real ones have.
+
+Needs the extra `unabridged[test]`.
+"""
+
+from typing import Any
+
+from attrs import evolve, frozen
+
+try:
+    from hypothesis import strategies as st
+except ImportError as error:  # pragma: no cover
+    msg = "unabridged.testing.logs generates with hypothesis; install `unabridged[test]`"
+    raise ImportError(msg) from error
+
+from unabridged.contract import TrimContext
+from unabridged.memory import Memory
+from unabridged.messages import Message, Reasoning, Text, ToolCall, ToolResult, assistant, tool
+from unabridged.pipeline import Strategy, run
+from unabridged.records import Body, Noted, Pinned
+from unabridged.results import TrimResult, drop, fold, rewrite
+from unabridged.states import in_force
+from unabridged.stores.in_memory import InMemoryStore
+from unabridged.strategies.max_rounds import MaxRounds
+from unabridged.strategies.summarize import Summarize
+from unabridged.strategies.window import Window
+from unabridged.testing.laws import short
+from unabridged.testing.log import THREAD, Log, whole_view
+from unabridged.tokens import words
+from unabridged.views import View
+
+__all__ = ["logs", "messages"]
+
+_TEXTS = (
+    "yes",
+    "one two three",
+    "",
+    "你好，明天去利马吗",
+    "on my way 👩🏽‍💻🎉",
+    "a rather longer line of words that fills more of a small budget than others do",
+)
+_IDS = ("c1", "c2", "c3")
+_SAID = {"user": 5, "assistant": 3, "batch": 6, "call": 1, "answer": 2, "thought": 2, "system": 1}
+_MOVES = tuple(move for move, weight in _SAID.items() for _ in range(weight))
+_DECISIONS = (
+    "cut", "fold", "reword", "drop", "rounds", "summary", "revert", "redo", "retract", "pin",
+    "unpin", "rewind", "again", "clear", "fold", "summary", "revert", "redo",
+)  # fmt: skip
+_text = st.sampled_from(_TEXTS)
+
+
+@st.composite
+def messages(draw: st.DrawFn, max_moves: int = 10) -> tuple[Message, ...]:
+    """
+    A transcript with all that goes wrong in real ones; up to *max_moves* turns of talk.
+
+    >>> messages()
+    messages()
+    """
+    said: list[Message] = []
+    with_user = draw(st.integers(0, 9)) > 0
+    moves = draw(st.lists(st.sampled_from(_MOVES), min_size=1, max_size=max_moves))
+    if with_user and draw(st.integers(0, 3)):
+        said.append(Message("user", draw(_text)))
+    for move in moves:
+        if with_user or move != "user":
+            said += _turn(draw, move, with_user=with_user)
+
+    return tuple(said)
+
+
+def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # noqa: PLR0911
+    match move:
+        case "batch":
+            return _batch(draw, with_user=with_user)
+        case "call":
+            return [_calling(draw, draw(st.lists(st.sampled_from(_IDS), min_size=1, max_size=2)))]
+        case "answer":
+            return [tool(draw(_text), call_id=draw(st.sampled_from((*_IDS, "c9"))))]
+        case "thought":
+            if draw(st.booleans()):
+                return [assistant(Reasoning("let me see")), assistant(draw(_text))]
+            return [assistant([Reasoning("so", signature="c2ln"), Text(draw(_text))])]
+        case "system":
+            return [Message(draw(st.sampled_from(("system", "developer", "narrator"))), "Mind.")]
+        case role:
+            return [Message(role, draw(_text))]
+
+
+def _calling(draw: st.DrawFn, ids: list[str]) -> Message:
+    thought = [Reasoning("look", signature="c2ln")] if draw(st.integers(0, 4)) == 0 else []
+    return assistant([*thought], calls=[ToolCall(id_, "look", {"q": 1}) for id_ in ids])
+
+
+def _batch(draw: st.DrawFn, *, with_user: bool) -> list[Message]:
+    """
+    Calls and, mostly, their results: in one message or several, in any order, some twice.
+    """
+    ids = draw(st.lists(st.sampled_from(_IDS), min_size=1, max_size=3))
+    came = draw(st.permutations(ids))[: draw(st.sampled_from((3, 3, 3, 2, 1)))]
+    if draw(st.integers(0, 6)) == 0:
+        came = [*came, came[0]]
+    call = _calling(draw, ids)
+    kind = draw(st.integers(0, 9 if with_user else 5))
+    if kind > 7:  # noqa: PLR2004  one in five
+        results = [ToolResult(id_, draw(_text)) for id_ in came]
+        more = [Text(draw(_text))] if kind == 9 else []  # noqa: PLR2004
+        return [call, Message("user", [*results, *more])]
+    said = [tool(draw(_text), call_id=id_) for id_ in came]
+    if kind > 5:  # noqa: PLR2004  one in five
+        said.insert(draw(st.integers(0, len(said) - 1)), Message("user", "Wait, hear this."))
+    if draw(st.integers(0, 5)) == 0:
+        said.insert(draw(st.integers(0, len(said) - 1)), assistant("Still at it."))
+
+    return [call, *said]
+
+
+@st.composite
+def logs(draw: st.DrawFn, max_moves: int = 10, *, decided: bool | None = None) -> Log:
+    """
+    A log: a transcript, some of it pinned, with write-backs, reverts and retractions in between.
+
+    *decided* says whether it holds such decisions: True, False, or None for some of each.
+
+    >>> logs()
+    logs()
+    """
+    said = draw(messages(max_moves))
+    if decided is None:
+        decided = draw(st.booleans())
+    store = InMemoryStore()
+    memory = Memory(store, THREAD, count=words, ask=short)
+    pins = draw(st.sets(st.integers(0, len(said)), max_size=2)) if draw(st.booleans()) else set()
+    places = st.lists(st.integers(1, len(said)), min_size=3, max_size=6)
+    turns = sorted(draw(places)) if decided and said else []
+    for place, message in enumerate(said, start=1):
+        identified = evolve(message, id=f"m{place}") if place % 3 == 0 else message
+        memory.append(identified, pin=place in pins)
+        for _ in range(turns.count(place)):
+            _decide(draw, store, memory)
+
+    return Log(record.body for record in store.read(THREAD))
+
+
+def _decide(draw: st.DrawFn, store: InMemoryStore, memory: Memory) -> None:
+    kind = draw(st.sampled_from(_DECISIONS))
+    state = store.state(THREAD)
+    seq = draw(st.integers(1, state.seq))
+    match kind:
+        case "clear":
+            memory.clear()
+        case "pin":
+            memory.pin(seq)
+        case "unpin":
+            held = [*(state.hand | state.role)]
+            memory.unpin(draw(st.sampled_from(held)) if held else seq)
+        case "retract":
+            memory.retract(seq)
+        case "rewind":
+            memory.rewind(seq)
+        case "again":
+            retracted = [entry.message for entry in store.entries(THREAD, state.retracted)]
+            memory.append(*(message for message in retracted[-2:] if message.id))
+        case "revert":
+            _revert(draw, store, memory)
+        case "redo":
+            reverted = _revert(draw, store, memory)
+            if reverted:
+                memory.revert(reverted)
+        case _:
+            _write_back(store, draw(_writers(kind)))
+
+
+def _revert(draw: st.DrawFn, store: InMemoryStore, memory: Memory) -> int:
+    """
+    Revert one of the records that count; the number of the revert, 0 if there is none to revert.
+    """
+    decisions = store.read(THREAD, marks=("decided",))
+    known = {record.rec: record.body for record in decisions}
+    could = [rec for rec in sorted(in_force(decisions)) if not isinstance(known[rec], Pinned)]
+
+    return memory.revert(draw(st.sampled_from(could))).rec if could else 0
+
+
+def _write_back(store: InMemoryStore, step: Any) -> None:
+    result = run(step, whole_view(store), TrimContext(count=words), ask=short)
+    bodies: list[Body] = []
+    if record := result.record(replace=not isinstance(step, Summarize)):
+        bodies.append(record)
+    if result.notes:
+        bodies.append(Noted(result.notes))
+    if bodies:
+        store.append(THREAD, bodies, at=0.0)
+
+
+def _writers(kind: str) -> st.SearchStrategy[Any]:
+    few = st.integers(1, 5)
+    match kind:
+        case "cut":
+            opening = st.sampled_from(("question", "question", "next", "anywhere"))
+            return st.builds(lambda n, opens: Window(n, opening=opens), few, opening)
+        case "rounds":
+            return st.builds(MaxRounds, st.integers(1, 3))
+        case "summary":
+            return st.builds(
+                lambda n, replace: Summarize(n, label="", replace=replace), few, st.booleans()
+            )
+        case _:
+            return st.builds(_Run, st.just(kind), st.integers(0, 8), few)
+
+
+@frozen(repr=False)
+class _Run(Strategy):
+    """
+    Drop, fold or reword a run of the view.
+    """
+
+    kind: str
+    start: int
+    count: int
+
+    def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
+        start = self.start % max(1, len(view))
+        items = view[start : start + self.count]
+        match self.kind:
+            case "fold":
+                into = Message(("system", "user", "assistant")[self.start % 3], "in short")
+                return fold(view, items, into=into, reason="folded", replace=True)
+            case "reword":
+                said = {item: _shortened(item.message) for item in items if not item.wide}
+                own = {item: message for item, message in said.items() if item.sources}
+                return rewrite(view, own, reason="reworded", replace=True)
+            case _:
+                return drop(view, items, reason="dropped", replace=True)
+
+
+def _shortened(message: Message) -> Message:
+    parts = (Text("…") if isinstance(part, Text) else part for part in message.parts)
+    return evolve(message, parts=parts)

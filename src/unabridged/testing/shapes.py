@@ -1,0 +1,169 @@
+"""
+The shapes that real logs have and simple ones lack, and which of them a log shows.
+
+The generators have to make each of them; `shapes` finds them in the records,
+whoever made these, so that a test can count.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from unabridged.messages import Message
+from unabridged.records import Appended, Compacted, Fold, Noted, Pinned, Reverted
+from unabridged.testing.log import Log
+from unabridged.testing.pairing import opens_on, pairs, speaks, with_words
+
+__all__ = ["SHAPES", "shapes"]
+
+_BEYOND_BMP = 0x1_0000
+_HAN = range(0x4E00, 0xA000)
+_BY_HAND = {
+    "memory.clear": "cleared",
+    "memory.retract": "retracted",
+    "memory.rewind": "rewound",
+}
+
+SHAPES = frozenset(
+    {
+        "a call in the middle that dangles",
+        "a doubled result",
+        "a late result",
+        "a log without a user",
+        "a parallel batch",
+        "a pending call",
+        "a preamble",
+        "a result after a decision on its call",
+        "a result of no call",
+        "a reused id",
+        "a system message in the middle",
+        "a user between call and result",
+        "bare reasoning",
+        "Chinese",
+        "cleared",
+        "emoji",
+        "empty text",
+        "pinned by hand",
+        "pinned by role",
+        "pinned later",
+        "reasoning",
+        "redone",
+        "results and words in one message",
+        "results in a user's message",
+        "results out of order",
+        "retracted",
+        "reverted",
+        "rewound",
+        "unpinned",
+        "written back: a drop",
+        "written back: a rewording",
+        "written back: a stand-in",
+        "a kept answer of a model",
+    }
+)
+
+
+def shapes(log: Log) -> frozenset[str]:
+    """
+    Which of `SHAPES` the log shows.
+
+    >>> from unabridged.testing import call, system, user
+    >>> sorted(shapes(Log.of([system("Be brief."), user(""), call("c1")])))
+    ['a pending call', 'empty text', 'pinned by role']
+    """
+    return frozenset([*_linked(log.messages), *_said(log.messages), *_decided(log)])
+
+
+def _said(messages: Sequence[Message]) -> Iterator[str]:
+    roles = [message.role for message in messages]
+    if messages and not any(map(with_words, messages)):
+        yield "a log without a user"
+    elif messages and opens_on(messages) != "user":
+        yield "a preamble"
+    instructs = [place for place, role in enumerate(roles) if role in {"system", "developer"}]
+    if instructs:
+        yield "pinned by role"
+        if instructs[-1] > 0 and any(map(with_words, messages[: instructs[-1]])):
+            yield "a system message in the middle"
+    for message in messages:
+        if message.reasoning:
+            bare = len(message.reasoning) == len(message.parts)
+            yield "bare reasoning" if bare else "reasoning"
+        if not message.text and not message.tool_calls and not message.reasoning:
+            yield "empty text"
+        if any(ord(letter) in _HAN for letter in message.text):
+            yield "Chinese"
+        if any(ord(letter) >= _BEYOND_BMP for letter in message.text):
+            yield "emoji"
+        if message.role == "user" and message.tool_results:
+            both = len(message.tool_results) < len(message.parts)
+            yield "results and words in one message" if both else "results in a user's message"
+        if len(message.tool_calls) > 1:
+            yield "a parallel batch"
+
+
+def _linked(messages: Sequence[Message]) -> Iterator[str]:
+    tied, unanswered = pairs(messages)
+    results = [(caller, seq) for caller, seq in tied if messages[seq - 1].tool_results]
+    callers = Counter(id_ for message in messages for id_ in {c.id for c in message.tool_calls})
+    if any(times > 1 for times in callers.values()):
+        yield "a reused id"
+    for caller, seq in results:
+        between = messages[caller : seq - 1]
+        if any(map(with_words, between)):
+            yield "a user between call and result"
+        if any(map(speaks, between)):
+            yield "a late result"
+    for caller in {caller for caller, _ in results}:
+        asked = [call.id for call in messages[caller - 1].tool_calls]
+        came = [
+            result.call_id
+            for other, seq in results
+            if other == caller
+            for result in messages[seq - 1].tool_results
+            if result.call_id in asked
+        ]
+        if came != sorted(came, key=asked.index):
+            yield "results out of order"
+    called, answered = Counter[str](), Counter[str]()
+    for message in messages:
+        for result in message.tool_results:
+            answered[result.call_id] += 1
+            if not called[result.call_id]:
+                yield "a result of no call"
+            elif answered[result.call_id] > called[result.call_id]:
+                yield "a doubled result"
+        called.update(call.id for call in message.tool_calls)
+    spoken = [seq for seq, message in enumerate(messages, start=1) if speaks(message)]
+    for seq in unanswered:
+        yield "a pending call" if seq == spoken[-1] else "a call in the middle that dangles"
+
+
+def _decided(log: Log) -> Iterator[str]:
+    tied = {seq: caller for caller, seq in pairs(log.messages)[0]}
+    seq, named = 0, set[int]()
+    for body in log.bodies:
+        match body:
+            case Appended(_, _, pinned):
+                seq += 1
+                if pinned:
+                    yield "pinned by hand"
+                if tied.get(seq) in named:
+                    yield "a result after a decision on its call"
+            case Compacted(changes):
+                for change in changes:
+                    named.update(getattr(change, "sources", ()))
+                    if change.step.startswith("memory."):
+                        yield _BY_HAND[change.step.split("(")[0]]
+                    elif isinstance(change, Fold):
+                        wide = len(change.sources) > 1
+                        yield f"written back: a {'stand-in' if wide else 'rewording'}"
+                    else:
+                        yield "written back: a drop"
+            case Reverted(rec):
+                again = isinstance(log.bodies[rec - 1], Reverted)
+                yield "redone" if again else "reverted"
+            case Pinned(_, on):
+                yield "pinned later" if on else "unpinned"
+            case Noted(notes):
+                if any(note.kind == "summary" for note in notes):
+                    yield "a kept answer of a model"

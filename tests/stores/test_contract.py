@@ -1,0 +1,222 @@
+"""
+Both stores keep the contract, and agree on logs in which anything happens.
+"""
+
+from functools import partial
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from unabridged.errors import LogConflictError
+from unabridged.messages import Message, Reasoning, ToolCall, assistant, system, tool, user
+from unabridged.records import (
+    Appended,
+    Compacted,
+    Drop,
+    Fold,
+    Hold,
+    Insert,
+    Note,
+    Noted,
+    Pinned,
+    Reverted,
+)
+from unabridged.spans import Span
+from unabridged.states import ThreadState, rebuilt
+from unabridged.stores import InMemoryStore, SqliteStore
+from unabridged.testing.stores import check_store
+
+
+class TestCheckStore:
+    def test_in_memory_store(self):
+        """
+        `InMemoryStore` keeps the contract.
+        """
+        check_store(InMemoryStore)
+        check_store(InMemoryStore, retaining=InMemoryStore)
+
+    def test_sqlite_store(self, tmp_path):
+        """
+        `SqliteStore` keeps the contract in a file.
+        """
+        paths = (tmp_path / f"{number}.db" for number in range(100))
+
+        check_store(
+            lambda: SqliteStore(next(paths), synchronous="OFF"),
+            retaining=lambda retain: SqliteStore(next(paths), retain, synchronous="OFF"),
+        )
+
+    def test_sqlite_store_in_memory(self):
+        """
+        And it does without one.
+        """
+        make = partial(SqliteStore, ":memory:")
+
+        check_store(make, retaining=make)
+
+    @pytest.mark.parametrize(
+        ("broken", "claim"),
+        [
+            ("Numbering", "entries are numbered from 1"),
+            ("Forgetful", "what was written is read"),
+            ("Trusting", "expected a LogConflictError"),
+            ("Stale", "the state is that of the records"),
+        ],
+    )
+    def test_names_what_is_broken(self, broken, claim):
+        """
+        A store that breaks a claim is told which.
+        """
+        with pytest.raises(AssertionError, match=f"{broken}: .*{claim}"):
+            check_store(BROKEN[broken])
+
+    def test_names_broken_bounds(self):
+        """
+        A store that should be bounded and is not is told so.
+        """
+        with pytest.raises(AssertionError, match="older whole blocks go, pins stay"):
+            check_store(InMemoryStore, retaining=lambda _: InMemoryStore())
+
+
+class Numbering(InMemoryStore):
+    def append(self, thread, bodies, *, expect=None, at=None):
+        receipt = super().append(thread, bodies, expect=expect, at=at)
+        return evolve(
+            receipt, entries=tuple(evolve(one, seq=one.seq - 1) for one in receipt.entries)
+        )
+
+
+class Forgetful(InMemoryStore):
+    def read(self, thread, **keys):
+        return tuple(one for one in super().read(thread, **keys) if not isinstance(one.body, Noted))
+
+
+class Trusting(InMemoryStore):
+    def append(self, thread, bodies, *, expect=None, at=None):
+        return super().append(thread, bodies, at=at)
+
+
+class Stale(InMemoryStore):
+    def append(self, thread, bodies, *, expect=None, at=None):
+        receipt = super().append(thread, bodies, expect=expect, at=at)
+        if receipt.state.folds:
+            return evolve(receipt, state=ThreadState())
+        return receipt
+
+
+BROKEN: dict[str, Any] = {
+    "Numbering": Numbering,
+    "Forgetful": Forgetful,
+    "Trusting": Trusting,
+    "Stale": Stale,
+}
+
+IDS = ["c1", "c2", "c3"]
+words = st.sampled_from(["hi", "é\ud800\x00", ""])
+new_messages = st.one_of(
+    st.builds(user, words, id=st.none() | st.sampled_from(["m1", "m2", "m3"])),
+    st.builds(system, words),
+    st.builds(assistant, words),
+    st.builds(
+        lambda ids: assistant(calls=[ToolCall(id_, "f") for id_ in ids]),
+        st.lists(st.sampled_from(IDS), min_size=1, max_size=3),
+    ),
+    st.builds(lambda id_: tool("x", call_id=id_), st.sampled_from(IDS)),
+    st.builds(lambda: Message("assistant", Reasoning("hm"))),
+)
+
+
+@st.composite
+def some_appends(draw: Any, store: InMemoryStore) -> list[Any]:
+    """
+    The bodies of one append that suits the thread as it is.
+    """
+    state = store.state("a")
+    spans = st.builds(
+        Span.of,
+        st.lists(st.integers(1, max(state.seq, 1)), min_size=1, max_size=3),
+    )
+    bodies: list[Any] = [
+        Appended(0, message, draw(st.booleans()) and draw(st.booleans()))
+        for message in draw(st.lists(new_messages, max_size=3))
+    ]
+    if not state.seq:
+        return bodies
+    records = store.read("a", marks=("decided",))
+    decided = [one.rec for one in records if isinstance(one.body, Compacted | Reverted)]
+    steps = st.sampled_from(["Window(2)", "memory.retract", ""])
+    changes = st.one_of(
+        st.builds(Drop, spans, step=steps),
+        st.builds(Fold, spans, st.builds(system, words), step=steps),
+        st.builds(Insert, st.builds(system, words), st.integers(0, state.seq)),
+        st.builds(Hold, spans),
+    )
+    upto = st.integers(max(state.rec - 2, 0), state.rec)
+    decisions = [
+        st.builds(Compacted, st.lists(changes, max_size=3).map(tuple), upto),
+        st.builds(Pinned, spans, st.booleans()),
+        st.builds(
+            Noted,
+            st.tuples(st.builds(Note, st.sampled_from(["cut", "answer"]), words, st.integers())),
+        ),
+    ]
+    if decided:
+        decisions.append(st.builds(Reverted, st.sampled_from(decided)))
+
+    return [*bodies, *draw(st.lists(st.one_of(decisions), max_size=1))]
+
+
+def outcome(store: Any, bodies: list[Any], expect: int | None) -> Any:
+    try:
+        return store.append("a", bodies, expect=expect, at=1.5)
+    except LogConflictError as error:
+        return str(error)
+
+
+def everything_of(store: Any) -> Any:
+    state = store.state("a")
+    span = Span.between(1, state.seq)
+    return (
+        state,
+        store.read("a"),
+        store.read("a", marks=("decided",), last=2),
+        store.entries("a", span),
+        [store.find("a", id_) for id_ in ("m1", "m2", "m3")],
+        [store.note("a", kind, "hi") for kind in ("cut", "answer")],
+        store.threads(),
+    )
+
+
+class TestBothStores:
+    @settings(
+        max_examples=60,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    @given(st.data(), st.sampled_from([None, None, 1, 3, 6]))
+    def test_agree(self, tmp_path_factory, data, retain):
+        """
+        On any log they have the same outcomes, states, records and entries.
+
+        So it is when the file is opened anew; without a bound the state is that of the records.
+        """
+        path = tmp_path_factory.mktemp("agree") / "a.db"
+        memory = InMemoryStore(retain)
+        sqlite = SqliteStore(path, retain, synchronous="OFF")
+        for _ in range(data.draw(st.integers(1, 10))):
+            bodies = data.draw(some_appends(memory))
+            expect = data.draw(st.sampled_from([None, None, None, memory.state("a").rec, 2]))
+
+            assert outcome(memory, bodies, expect) == outcome(sqlite, bodies, expect)
+
+            if data.draw(st.booleans()):
+                sqlite.close()
+                sqlite = SqliteStore(path, retain, synchronous="OFF")
+
+            assert everything_of(memory) == everything_of(sqlite)
+            if retain is None:
+                assert memory.state("a") == rebuilt(sqlite.read("a"))
+        sqlite.close()
