@@ -13,8 +13,8 @@ from unabridged.views import View
 
 CONFIGURATION = """
 strategy = [
-    "without_greetings",
     { use = "Window", last = 40, down_to = 20 },
+    "without_greetings",
     { use = "Summarize", keep_rounds = 1, role = "user", label = "Earlier on:" },
     { use = "TokenBudget", limit = 40, count = "words" },
 ]
@@ -31,7 +31,6 @@ strategy = declared.from_data(tomllib.loads(CONFIGURATION)["strategy"])
 print(strategy)
 print(*map(json.dumps, declared.to_data(strategy)), sep="\n")
 print(declared.from_data(declared.to_data(strategy)) == strategy)
-print()
 
 chat = [
     system("You rent out bicycles."),
@@ -48,12 +47,13 @@ print(
 # ruff: noqa: ARG001
 
 # prints:
-# without_greetings | Window(40, down_to=20) | Summarize(keep_rounds=3, role='user', label='Earlier on:') | TokenBudget(30, count=tokens.words)
-# "without_greetings"
+# Window(40, down_to=20) | without_greetings | Summarize(keep_rounds=1, role='user', label='Earlier on:') | TokenBudget(40, count=tokens.words)
 # {"use": "Window", "last": 40, "down_to": 20}
-# {"use": "Summarize", "keep_rounds": 3, "role": "user", "label": "Earlier on:"}
-# {"use": "TokenBudget", "limit": 30, "count": "words"}
+# "without_greetings"
+# {"use": "Summarize", "keep_rounds": 1, "role": "user", "label": "Earlier on:"}
+# {"use": "TokenBudget", "limit": 40, "count": "words"}
 # True
-#
 # system: You rent out bicycles.
+# user: Earlier on:
+# Two bicycles, one with a seat for a child.
 # user: 1.70 and 1.85; she is four.

@@ -50,7 +50,16 @@ from unabridged.results import TrimResult
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.protocol import Receipt, Store
 from unabridged.stores.sqlite import SqliteStore
-from unabridged.testing import call, failing, replies, result, texts, view_of
+from unabridged.testing import (
+    Problem,
+    call,
+    failing,
+    pairing_problems,
+    replies,
+    result,
+    texts,
+    view_of,
+)
 
 CASES = Path(__file__).resolve().parents[1].parent / "shared" / "cases"
 
@@ -167,9 +176,7 @@ class TestTheCases:
         """
         fine = {number: turns for number, turns in reported().items() if number != "BC68"}
 
-        assert fine == {number: dump(load(turns)) for number, turns in fine.items()} or (
-            dump(load(fine["BC67"])) == fine["BC67"]
-        )
+        assert fine == {number: dump(load(turns)) for number, turns in fine.items()}
 
     def test_are_counted_as_their_own_loader_counts(self):
         """
@@ -278,7 +285,7 @@ class TestWindow:
         BC56: a reasoning entry and the entry after it are kept or dropped together.
         """
         turns = case("BC56")
-        folded = trimmed(Summarize(keep_last=7), turns, replies("A is the answer."))
+        folded = trimmed(Summarize(keep_last=7), turns, replies("A."))
 
         assert [7, 8, 9] == shown(trimmed(Window(5, opening="anywhere"), turns), turns)
         assert [3, 7, 8, 9] == shown(trimmed(Window(5), turns), turns)
@@ -325,9 +332,9 @@ class TestWindow:
             memory.append(message)
         runs = {first: firsts.count(first) for first in firsts}
 
-        assert {sizes[at] <= 30 and sizes[at] >= 19 for at in range(14, 60)} == {True}
-        assert min([count for count in runs.values()][:-1]) >= 5
-        assert kept_prefixes.count(False) == len(runs) - 1
+        assert [] == [size for size in sizes[10:] if not 19 <= size <= 30]
+        assert [] == [count for count in [*runs.values()][:-1] if count < 5]
+        assert len(runs) - 1 == kept_prefixes.count(False)
 
 
 class TestTokenBudget:
@@ -430,7 +437,7 @@ class TestCounting:
 
         assert [] == [m for m in messages if tokens.rough(m) < 0.6 * exact(m)]
         assert 300 >= sum(map(exact, seen.messages))
-        assert [m in messages for m in seen.messages] == [True] * len(seen.messages)
+        assert [] == [message for message in seen.messages if message not in messages]
 
 
 class TestSummarize:
@@ -485,14 +492,10 @@ class TestSummarize:
 
         seen = trimmed(Summarize(keep_tokens=9), turns, model)
         (change,) = seen.changes
-        kept = [place for place in shown(seen, turns) if place != SUMMARY]
 
-        assert {1, 2, 3}.isdisjoint(kept)
-        assert [4, 5] == kept[-2:]
-        assert sorted({0, 1, 2, 3} - set(kept)) == [seq - 1 for seq in change.sources]
-        assert [[seq - 1 for item in asked[0].items for seq in item.sources]] == [
-            [seq - 1 for seq in change.sources]
-        ]
+        assert [SUMMARY, 4, 5] == shown(seen, turns)
+        assert [1, 2, 3, 4] == list(change.sources)
+        assert [[1, 2, 3, 4]] == [[item.first for item in ask.items] for ask in asked]
 
     def test_last_user_lost(self):
         """
@@ -514,12 +517,9 @@ class TestSummarize:
         share = sum(map(characters, load(turns))) * 3 // 10
         strategy = Summarize(keep_tokens=share, count=characters)
         seen = trimmed(strategy, turns, replies("The sources were read."))
-        kept = [place for place in shown(seen, turns) if place != SUMMARY]
 
+        assert [SUMMARY, 3, 4, 5, 6, 7, 8] == shown(seen, turns)
         assert [] == loader().problems(dump(seen.messages))
-        assert 8 in kept
-        assert (1 in kept, 5 in kept) == (2 in kept, 6 in kept)
-        assert SUMMARY in shown(seen, turns)
 
     def test_summarizer_fails(self):
         """
@@ -551,7 +551,7 @@ class TestSummarize:
         BC44: an answer without text is a failure; the log and the earlier summary stay as they are.
         """
         turns = case("BC44")
-        answers = iter(["The user likes tea.", answer, "The user likes tea a lot."])
+        answers = iter(["Tea.", answer, "Much tea."])
         memory = remembered(
             turns[:4], Summarize(keep_last=1, replace=True), ask=lambda _: next(answers)
         )
@@ -563,11 +563,11 @@ class TestSummarize:
         assert [0, SUMMARY, 3, 4, 5] == shown(failed, turns)
         assert 1 == len(failed.warnings)
         assert before == memory.to_dict()
-        assert "The user likes tea." == memory.summary()
+        assert "Tea." == memory.summary()
         assert "" not in texts(failed)
 
         assert [0, SUMMARY, 5] == shown(memory.context(), turns)
-        assert "The user likes tea a lot." == memory.summary()
+        assert "Much tea." == memory.summary()
 
     def test_summary_grows(self):
         """
@@ -581,17 +581,17 @@ class TestSummarize:
             return earlier + " ".join(item.message.text for item in ask.items)
 
         memory = Memory(strategy=strategy, count=words, ask=growing)
-        refused = 0
+        told: list[bool] = []
         for start in range(0, 80, 8):
             memory.append(*load(turns[start : start + 8]))
             seen = memory.context()
-            refused += any("max_tokens is 50" in warning for warning in seen.warnings)
+            told.append("max_tokens is 50" in "".join(seen.warnings))
             summaries = [item for item in seen.view if item.stands_in]
 
             assert 200 >= sum(map(words, seen.messages))
             assert 1 >= len(summaries)
             assert [] == [item for item in summaries if words(item.message) > 50 + 5]
-        assert refused > 0
+        assert [False] * 6 + [True] * 4 == told
 
     def test_summary_stale(self):
         """
@@ -665,16 +665,15 @@ class TestSummarize:
 
         def model(ask: Ask) -> str:
             asked.append(ask)
-            return "The work was started."
+            return "Started."
 
         folded = trimmed(Summarize(keep_last=2), turns, model)
         roles = {item.message.role for ask in asked for item in ask.items}
 
-        assert [0, SUMMARY, 3, 5, 6] == shown(folded, turns) or (
-            [0, SUMMARY, 3, 6] == shown(folded, turns)
-        )
+        assert [0, SUMMARY, 3, 5, 6] == shown(folded, turns)
         assert {"user", "assistant"} == roles
-        assert [0, 3, 6] == shown(trimmed(Window(2, opening="anywhere"), turns), turns)[:2] + [6]
+        assert [0, 3, 6] == shown(trimmed(Window(2), turns), turns)
+        assert [0, 3, 5, 6] == shown(trimmed(Window(2, opening="anywhere"), turns), turns)
         assert [0, 3, 6] == shown(trimmed(MaxRounds(1), turns), turns)
 
     def test_partial_materialise(self, tmp_path):
@@ -744,7 +743,7 @@ class TestCalls:
         assert [f"entry {late.seq} answers a call that left the view"] == [
             record.getMessage().split(": ")[1].split(",")[0] for record in caplog.records
         ]
-        assert late.seq not in memory.view().sources
+        assert late.message not in memory.view().messages
         decided = max(r["rec"] for r in memory.to_dict()["records"] if "compacted" in json.dumps(r))
         memory.revert(decided)
         assert [*turns, *dump([approved])] == dump(memory.view().messages)
@@ -789,7 +788,8 @@ class TestCalls:
         assert [0, 1, 2, 3] == shown(narrow, turns)
         assert narrow.over is not None
         assert 2 == narrow.over.by
-        assert ["call that waits" in line for line in narrow.over.what].count(True) == 2
+        assert 2 == str(narrow.over).count("a call that waits for its result")
+        assert [Problem("unanswered call", 1, "c2")] == list(pairing_problems(narrow.messages))
 
     def test_thinking_altered(self, tmp_path):
         """
@@ -808,7 +808,7 @@ class TestCalls:
         assert [3, 4] == shown(trimmed(Window(3, opening="anywhere"), turns), turns)
         assert [0, 3, 4] == shown(trimmed(Window(3), turns), turns)
         assert [0, 3, 4] == shown(trimmed(TokenBudget(100), turns), turns)
-        assert [3, 4] == [place for place in shown(folded, turns)[-2:]]
+        assert [SUMMARY, 3, 4] == shown(folded, turns)
 
     @EACH
     def test_empty_tool_result(self, strategy):
@@ -990,7 +990,7 @@ class TestLog:
 
     def test_database_locked_by_many_first_writers(self, tmp_path):
         """
-        BC65: eight processes make and fill one file at the same moment, twenty times over.
+        BC65: eight processes make and fill one file at the same moment, five times over.
         """
         writers = [
             subprocess.Popen(  # noqa: S603  our own script
@@ -1002,7 +1002,7 @@ class TestLog:
             )
             for number in range(8)
         ]
-        for turn in range(20):
+        for turn in range(5):
             path = tmp_path / f"{turn}.db"
             for writer in writers:
                 assert writer.stdin is not None

@@ -202,13 +202,13 @@ class TestJsonOf:
             "meta: JSON cannot hold this (Exceeds the limit"
         )
 
-    def test_takes_any_mapping(self):
+    def test_refuses_a_mapping_that_is_no_dict(self):
         """
-        What behaves as a dict is kept as one, at any depth.
+        JSON would not write it.
         """
-        frozen = MappingProxyType({"a": MappingProxyType({"b": 1})})
-
-        assert '{"a":{"b":1}}' == json_of(frozen).text
+        assert "meta.a: JSON cannot hold a mappingproxy; convert it first" == refusal(
+            lambda: json_of({"a": MappingProxyType({})}, "meta")
+        )
 
     def test_json_text_keeps_the_order_of_keys(self):
         """
@@ -225,8 +225,8 @@ class TestParts:
             (
                 Image("abcd", media_type="image/png", width=3, height=4),
                 (
-                    "Image(data=<4 characters>, url='', file='', media_type='image/png', detail='', "
-                    "width=3, height=4)"
+                    "Image(data=<4 characters>, url='', file='', media_type='image/png', "
+                    "detail='', width=3, height=4)"
                 ),
             ),
             (

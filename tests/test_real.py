@@ -12,7 +12,7 @@ import multiprocessing
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -39,7 +39,9 @@ from unabridged import (
 from unabridged.contract import Ask, TrimContext
 from unabridged.formats.openai_chat import dump, load
 from unabridged.pipeline import Pipeline
-from unabridged.views import View
+from unabridged.records import Drop
+from unabridged.spans import Span
+from unabridged.views import View, apply
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 FILES = ("tau_airline", "pi_coding", "swe_agent", "crosswoz")
@@ -66,17 +68,17 @@ PROJECTED = tuple(
         chain,
         [
             NoCompaction(),
-            *(strategy for last in (1, 2, 3, 4, 5, 8, 13, 20, 21, 50) for strategy in opened(last)),
-            *(strategy for last in (4, 7) for strategy in opened(last, straddle="keep")),
-            *(strategy for last in (6, 9) for strategy in opened(last, by="rounds")),
-            *(strategy for last in (3, 10) for strategy in opened(last, pin_system=False)),
-            Window(5, count_pins=True),
-            *(MaxRounds(last) for last in (1, 2, 3, 6)),
-            MaxRounds(1, count_pins=True),
-            *(HeadAndTail(*sizes) for sizes in ((1, 2), (2, 5), (3, 10), (6, 21), (9, 1))),
-            *(Summarize(keep_last=last) for last in (1, 2, 5, 10, 21)),
-            *(Summarize(keep_rounds=last) for last in (1, 2, 5)),
-            *(Summarize(keep_tokens=limit) for limit in (50, 401, 2_000)),
+            *(strategy for last in (*range(1, 26), 50, 101) for strategy in opened(last)),
+            *(strategy for last in range(1, 11) for strategy in opened(last, straddle="keep")),
+            *(strategy for last in range(1, 11) for strategy in opened(last, by="rounds")),
+            *(strategy for last in range(1, 8) for strategy in opened(last, pin_system=False)),
+            *(Window(last, count_pins=True) for last in range(1, 6)),
+            *(MaxRounds(last) for last in range(1, 9)),
+            *(MaxRounds(last, count_pins=True) for last in (1, 2)),
+            *(HeadAndTail(first, last) for first in (1, 2, 3, 6, 9) for last in (1, 2, 5, 10, 21)),
+            *(Summarize(keep_last=last) for last in (*range(1, 13), 20, 21)),
+            *(Summarize(keep_rounds=last) for last in range(1, 6)),
+            *(Summarize(keep_tokens=limit) for limit in (1, 50, 151, 401, 900, 2_000)),
             When(Over(messages=15), Window(7)),
             When(Over(tokens=900), TokenBudget(301)),
             Sparing(Window(5), first=2),
@@ -93,10 +95,14 @@ MARKED = tuple(
         chain,
         [
             Window(12, down_to=5),
+            Window(7, down_to=4, opening="next"),
+            Window(9, down_to=2, opening="anywhere"),
             TokenBudget(601, down_to=250),
+            TokenBudget(300, down_to=99, opening="anywhere"),
             MaxRounds(3, down_to=1),
             Summarize(keep_last=8, every=4),
             Summarize(keep_last=11, down_to=4),
+            Summarize(keep_rounds=4, down_to=2),
         ],
     )
 )
@@ -105,10 +111,13 @@ WRITTEN = tuple(
         chain,
         [
             Window(7, replace=True),
+            Window(4, opening="next", replace=True),
+            Window(5, opening="anywhere", replace=True),
             TokenBudget(400, replace=True),
             MaxRounds(2, replace=True),
             HeadAndTail(2, 9, replace=True),
             Summarize(keep_last=6, replace=True),
+            Summarize(keep_tokens=300, replace=True) | TokenBudget(400),
             Window(11, down_to=4, replace=True) | Summarize(keep_last=3, replace=True),
         ],
     )
@@ -138,7 +147,7 @@ def model_calls(turns: Turns) -> list[int]:
     return [at for at, turn in enumerate(turns) if turn["role"] == "assistant" and at]
 
 
-def digest(ask: Ask) -> str:
+def digest(ask: Ask) -> str:  # noqa: ARG001  it says the same of everything
     return "S"
 
 
@@ -216,7 +225,7 @@ def theirs(turns: Turns) -> list[int]:
 
 
 def ours(messages: Sequence[Message]) -> list[int]:
-    from unabridged.testing.pairing import pairing_problems  # noqa: PLC0415
+    from unabridged.testing import pairing_problems  # noqa: PLC0415
 
     return [problem.place for problem in pairing_problems(messages)]
 
@@ -348,8 +357,7 @@ class TestMemory:
 
     def test_goes_on_after_a_restart_at_every_turn(self, tmp_path):
         """
-        A memory that is closed and opened again at each model call makes the views of one that is
-        not.
+        A memory closed and opened again at each model call makes the views of one left open.
         """
         turns = next(turns for turns in conversations("tau_airline").values() if len(turns) > 40)
         messages = load(turns)
@@ -381,8 +389,26 @@ class TestStrategies:
                     views += work.views
                     faults += [f"{conversation}, {fault}" for fault in work.faults]
 
-        assert views > 5_000
+        assert views > 30_000
         assert [] == faults[:10]
+
+    def test_would_be_found_out(self):
+        """
+        The same check finds fault with windows that are cut without regard to calls and questions.
+        """
+        turns = max(conversations("tau_airline").values(), key=len)
+        log, found = Log(turns), set[str]()
+        for stop in model_calls(turns):
+            log.go_on(stop)
+            here = log.memory.view()
+            for last in (4, 5):
+                old = Span.between(1, max(0, stop - last))
+                naive = apply(here, [Drop(old)]) if old else here
+                found |= {fault.split(": ")[1] for fault in log.faults(chain(Window(last)), naive)}
+
+        assert {"new problems", "the newest user message is not there"} <= {
+            " ".join(fault.split()[:2]) if fault.startswith("new") else fault for fault in found
+        }
 
     @pytest.mark.exhaustive
     def test_give_views_without_a_problem_of_their_own_at_every_model_call(self, request, capsys):

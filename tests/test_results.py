@@ -7,7 +7,7 @@ from attrs import evolve
 
 from unabridged import Memory, Summarize, Window, assistant, run, system, user
 from unabridged.contract import TrimContext
-from unabridged.cuts import Overrun
+from unabridged.overrun import Overrun
 from unabridged.errors import OutcomeError
 from unabridged.messages import Message, ToolCall
 from unabridged.records import Compacted, Drop, Fold, Hold, Insert, Note, Reverted

@@ -22,7 +22,8 @@ from unabridged.records import (
     by_hand,
 )
 from unabridged.spans import NOTHING, Span
-from unabridged.states import Gone, Late, ThreadState, Undone, advance, in_force, rebuilt
+from unabridged.ledger import Gone, Late, Undone, in_force
+from unabridged.states import ThreadState, advance, rebuilt
 from unabridged.testing import call, result
 
 SUMMARY = system("summary")

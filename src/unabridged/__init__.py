@@ -31,7 +31,8 @@ from unabridged.messages import (
     tool,
     user,
 )
-from unabridged.pipeline import arun, chain, custom, run, written_back
+from unabridged.pipeline import chain, custom, written_back
+from unabridged.running import arun, run
 from unabridged.strategies import (
     HeadAndTail,
     MaxRounds,

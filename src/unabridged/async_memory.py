@@ -6,15 +6,15 @@ import asyncio
 import inspect
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
 from unabridged.items import Item
-from unabridged.keeping import Appends, Do, Keeper, Work
+from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
-from unabridged.pipeline import AskFunction, SearchFunction, answering, checked
 from unabridged.records import Entry, Record
 from unabridged.results import TrimResult
+from unabridged.running import AskFunction, SearchFunction, answering, checked
 from unabridged.settings import Settings
 from unabridged.steps import is_async
 from unabridged.stores.in_memory import InMemoryStore
@@ -23,6 +23,7 @@ from unabridged.stores.protocol import AsyncStore, Store
 from unabridged.strategies.no_compaction import NoCompaction
 from unabridged.tokens import Budget, TokenCounter
 from unabridged.views import View
+from unabridged.work import Do, Work
 
 __all__ = ["AsyncMemory"]
 
@@ -154,19 +155,19 @@ class AsyncMemory(Settings):
         """
         As `Memory.retract`.
         """
-        return await self._drive(self._keeper.retract(seq))
+        return await self._drive(self._keeper.take_out("retract", seq))
 
     async def rewind(self, seq: int) -> Record | None:
         """
         As `Memory.rewind`.
         """
-        return await self._drive(self._keeper.rewind(seq))
+        return await self._drive(self._keeper.take_out("rewind", seq))
 
     async def clear(self) -> Record | None:
         """
         As `Memory.clear`.
         """
-        return await self._drive(self._keeper.clear())
+        return await self._drive(self._keeper.take_out("clear"))
 
     async def pin(self, seq: int) -> Record:
         """
@@ -292,4 +293,4 @@ async def _surely(step: Any) -> None:
 
 
 def _awaited(store: AsyncStore | Store) -> AsyncStore:
-    return store if is_async(store.append) else InThread(store)  # type: ignore[return-value]
+    return cast("AsyncStore", store) if is_async(store.append) else InThread(cast("Store", store))

@@ -23,10 +23,11 @@ from unabridged.codec_parts import (
 from unabridged.damage import DAMAGE, damage, flag, number, words
 from unabridged.errors import ConfigError, CorruptLogError
 from unabridged.json_values import json_text
+from unabridged.ledger import Gone, Late, Undone
 from unabridged.links import Links, OpenCall
 from unabridged.records import Fold
 from unabridged.spans import NOTHING, Span
-from unabridged.states import Gone, Late, ThreadState, Undone
+from unabridged.states import ThreadState
 
 __all__ = [
     "PARTS",

@@ -7,13 +7,15 @@ message and the user message that opened a round are treated alike everywhere.
 """
 
 from collections.abc import Callable, Container, Iterable
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
 from unabridged.items import Item
 from unabridged.links import is_bare_result
 from unabridged.messages import Message
+from unabridged.must import CutRules, Must, Opening, bring, must_stay, opener_of
+from unabridged.overrun import Overrun
 from unabridged.spans import NOTHING, Span
 from unabridged.views import View
 
@@ -29,72 +31,9 @@ __all__ = [
     "must_stay",
 ]
 
-Opening: TypeAlias = Literal["question", "next", "anywhere"]
 Weigh: TypeAlias = Callable[[Message], int]
 
-_INSTRUCTS = frozenset({"system", "developer"})
 _RESPONDS = frozenset({"assistant", "tool"})
-_SHOWN = 4
-
-
-@frozen
-class Overrun:
-    """
-    What must stay is more than the limit: *needed*, *limit*, and *what* could not go.
-
-    >>> Overrun(10, 35, "tokens", ("entry 2 (30): the newest user message",)).by
-    25
-    """
-
-    limit: int
-    needed: int
-    unit: str
-    what: tuple[str, ...] = ()
-
-    @property
-    def by(self) -> int:
-        """
-        By how much.
-        """
-        return self.needed - self.limit
-
-    def __str__(self) -> str:
-        more = f"; … and {len(self.what) - _SHOWN} more" if len(self.what) > _SHOWN else ""
-        listed = "; ".join(self.what[:_SHOWN])
-        return (
-            f"{self.needed} {self.unit} must stay, {self.by} over the limit of {self.limit}: "
-            f"{listed}{more}"
-        )
-
-
-@frozen
-class CutRules:
-    """
-    What a cut respects, and how.
-
-    *opening* says what a view opens on after a cut ("covered": on a stand-in
-    for all that is cut, so no opener is brought along), *by* what is cut ("blocks"
-    or "rounds"), *straddle* whether a block in which the cut falls is dropped
-    or kept, *down_to* is the low mark, *start* the entry of the cut before.
-    """
-
-    opening: Opening | Literal["covered"] = "question"
-    by: Literal["blocks", "rounds"] = "blocks"
-    straddle: Literal["drop", "keep"] = "drop"
-    pin_system: bool = True
-    count_pins: bool = False
-    down_to: int | None = None
-    start: int = 0
-
-
-@frozen
-class Must:
-    """
-    The loaded places that may not leave, with the reason of each, and which of them are pinned.
-    """
-
-    places: dict[int, str]
-    pinned: frozenset[int]
 
 
 @frozen
@@ -111,65 +50,6 @@ class Cut:
     over: Overrun | None = None
 
 
-def must_stay(view: View, rules: CutRules) -> Must:
-    """
-    What may not leave: pins, pending calls, the newest block, the newest user message.
-    """
-    places: dict[int, str] = {}
-    pinned = _put_pins(view, rules, places)
-    links = view.log.links
-    if links.pending and (place := _standing_at(view, links.pending)) >= 0:
-        block = view.block_at(place)
-        _put(places, block, "a call that waits for its result")
-        _bring(view, block.start, places)
-    if rules.opening != "anywhere" and (place := _standing_at(view, links.asked)) >= 0:
-        _put(places, view.block_at(place), "the newest user message")
-    stop = view.size
-    for start in view.starts():
-        block = range(start, stop)
-        if pinned.isdisjoint(block):
-            _put(places, block, "the newest block")
-            if rules.opening == "question":
-                _bring(view, start, places)
-            break
-        stop = start
-
-    return Must(places, frozenset(pinned))
-
-
-def _put_pins(view: View, rules: CutRules, places: dict[int, str]) -> set[int]:
-    """
-    Put in what was put in at the head, the pinned blocks and their openers; give the pinned.
-    """
-    for place, item in enumerate(view.between(0, 8)):
-        if item.after != 0 or item.sources:
-            break
-        places[place] = "put in at the head"
-    pinned = set(places)
-    for seq in view.pins:
-        place = view.find(seq)
-        if place < 0 or place in pinned:
-            continue
-        item = view.at(place)
-        if not item.pin or (item.pin == "role" and not rules.pin_system):
-            continue
-        block = view.block_at(place)
-        pinned.update(block)
-        _put(places, block, "held" if item.pin == "held" else f"pinned by {item.pin}")
-        if item.message.role not in _INSTRUCTS:
-            _bring(view, block.start, places)
-
-    return pinned
-
-
-def _standing_at(view: View, seq: int) -> int:
-    """
-    The place of an entry that stands for itself; -1 if it left or is part of a stand-in.
-    """
-    place = view.find(seq)
-    return -1 if place < 0 or view.at(place).wide else place
-
-
 def closed(view: View, chosen: Iterable[int], rules: CutRules) -> set[int]:
     """
     The *chosen* places with what must stay, in whole blocks, and the opener of the first of them.
@@ -184,7 +64,7 @@ def closed(view: View, chosen: Iterable[int], rules: CutRules) -> set[int]:
         block = view.block_at(place)
         if not opened and place not in must:
             brought: dict[int, str] = {}
-            _bring(view, block.start, brought)
+            bring(view, block.start, brought)
             kept.update(brought)
             opened = True
         kept.update(block)
@@ -344,26 +224,42 @@ def _suffix(  # noqa: PLR0913  the one place that scans
         return None
     failed = range(start, stop)
     if rules.opening == "question" and total > base:
-        start, total = lowest
-        while start < view.size:
-            block = view.block_at(start)
-            new = weight(start, block.stop, stay)
-            if new and _opener_fits(view, start, limit - total, scales, must):
-                break
-            start = block.stop
-            if new:
-                failed, stop, total = block, start, total - new
+        found = _given_back(view, lowest, limit, scales, must)
+        stop, total, failed = found or (stop, total, failed)
     if rules.straddle == "keep" and len(failed) > 1 and 0 < scales(failed[-1]) <= limit - total:
         return failed.start, tuple(failed)
 
     return stop, ()
 
 
+def _given_back(
+    view: View, lowest: tuple[int, int], limit: int, scales: _Scales, must: Must
+) -> tuple[int, int, range] | None:
+    """
+    The suffix less its first blocks, until the opener that it brings along fits.
+
+    Where it starts then, its weight, the last block that went; None if none had to.
+    """
+    start, total = lowest
+    found: tuple[int, int, range] | None = None
+    while start < view.size:
+        block = view.block_at(start)
+        new = scales.block(start, block.stop, must.places)
+        if new and _opener_fits(view, start, limit - total, scales, must):
+            break
+        start = block.stop
+        if new:
+            total -= new
+            found = start, total, block
+
+    return found
+
+
 def _opener_fits(view: View, start: int, room: int, scales: _Scales, must: Must) -> bool:
     """
     Whether the opener that the block at *start* brings along has room, if it brings one.
     """
-    opener = _opener(view, start)
+    opener = opener_of(view, start)
 
     return opener < 0 or opener in must.places or scales(opener) <= room
 
@@ -416,7 +312,7 @@ def _below(view: View, start: int, must: Must, rules: CutRules) -> set[int]:
     brought: dict[int, str] = {}
     for place in range(start, view.size):
         if place not in must.places:
-            _bring(view, view.block_at(place).start, brought)
+            bring(view, view.block_at(place).start, brought)
             break
     below.update(place for place in brought if place < start)
 
@@ -439,32 +335,6 @@ def _left(view: View, start: int, below: set[int]) -> Span:
 
 def _first_from(view: View, start: int) -> int:
     return next((item.first for item in view.between(start, start + 8) if item.first), 0)
-
-
-def _opener(view: View, start: int) -> int:
-    """
-    The place of the user message that opened the round of the block at *start*; -1 if none.
-    """
-    item = view.at(start)
-    if not item.opener or item.opens:
-        return -1
-
-    return view.find(item.opener)
-
-
-def _bring(view: View, start: int, places: dict[int, str]) -> None:
-    if view.at(start).message.role in _INSTRUCTS:
-        return
-    opener = _opener(view, start)
-    if opener >= 0 and opener not in places:
-        # an opener is a block of its own; where not all is loaded, that need not be looked up
-        block = range(opener, opener + 1) if view.hidden else view.block_at(opener)
-        _put(places, block, "opened the round of what stays")
-
-
-def _put(places: dict[int, str], block: range, why: str) -> None:
-    for place in block:
-        places.setdefault(place, why)
 
 
 def _overrun(  # noqa: PLR0913  every number that the message names

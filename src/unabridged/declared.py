@@ -12,9 +12,8 @@ strategies of your own are in it once they are registered.
 Window(40) | TokenBudget(8_000)
 """
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar, get_origin
+from typing import Any, Literal, TypeVar, cast, get_origin
 
 import attrs
 
@@ -38,7 +37,7 @@ __all__ = ["from_data", "register", "to_data"]
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])
 
-_CLASSES: dict[str, type[Any]] = {
+_CLASSES: dict[str, Any] = {
     known.__name__: known
     for known in (
         HeadAndTail,
@@ -79,7 +78,9 @@ def register(name: str) -> Callable[[Thing], Thing]:
         if taken != thing:
             msg = f"declared: the name {name!r} stands for {taken!r} already; choose another"
             raise ConfigError(msg)
-        (_CLASSES if inspect.isclass(thing) else _FUNCTIONS)[name] = thing
+        table = _CLASSES if isinstance(cast("Any", thing), type) else _FUNCTIONS
+        table[name] = thing
+
         return thing
 
     return keep

@@ -10,7 +10,7 @@ from unabridged.spans import Span
 from unabridged.views import View
 
 if TYPE_CHECKING:
-    from unabridged.results import TrimResult
+    from unabridged.trim_result import TrimResult
 
 __all__ = ["explanation", "reason_lines"]
 

@@ -7,66 +7,41 @@ async, and the lock that guards it is let go while a model answers.
 """
 
 import logging
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from attrs import evolve, frozen
 
+from unabridged import deciding
 from unabridged.codec import record_from_json, record_to_json
-from unabridged.contract import Ask, Await, Search, StrategyLike, TrimContext
+from unabridged.contract import StrategyLike, TrimContext
 from unabridged.errors import ConfigError, CorruptLogError, LogConflictError, UnabridgedError
 from unabridged.items import Item, Unloaded
 from unabridged.messages import Message
 from unabridged.messages import system as system_message
-from unabridged.pipeline import flow
 from unabridged.records import (
     Appended,
     Body,
-    Compacted,
-    Drop,
     Entry,
     Note,
     Noted,
-    Pinned,
     Record,
-    Reverted,
 )
 from unabridged.results import TrimResult
+from unabridged.running import flow
 from unabridged.spans import NOTHING, Span
-from unabridged.states import ThreadState, in_force, rebuilt
+from unabridged.states import rebuilt
 from unabridged.stores.protocol import Receipt
 from unabridged.viewing import Loaded
 from unabridged.views import View
+from unabridged.work import Do, Outcome, Work, replayed
 from unabridged.writable import written
 
-__all__ = ["Appends", "Do", "Keeper", "Outcome", "Wish", "Work"]
+__all__ = ["Appends", "Keeper", "Wish"]
 
 TRIES = 4
 VERSION = 1
 logger = logging.getLogger("unabridged")
-
-
-class Do(NamedTuple):
-    """
-    A call of the store: its method and arguments.
-    """
-
-    method: str
-    args: tuple[Any, ...] = ()
-    options: Mapping[str, Any] = {}
-
-
-class Outcome(NamedTuple):
-    """
-    What came of a question: a reply or a failure.
-    """
-
-    reply: Any = None
-    failure: Exception | None = None
-
-
-T = TypeVar("T")
-Work: TypeAlias = Generator[Do | Ask | Search | Await, Any, T]
 
 
 @frozen
@@ -90,12 +65,6 @@ class Wish:
     replace: bool | None = None
     system: str | Message | None = None
     hide_system: bool = False
-
-
-class _NothingThere(Exception):  # noqa: N818  a signal, not an error
-    """
-    What was to be taken out is in no view.
-    """
 
 
 class Keeper:
@@ -207,10 +176,7 @@ class Keeper:
         while True:
             walk = flow(wish.strategy, _headed(loaded.view(), wish.system), context)
             try:
-                result = yield from _replayed(walk, answers)
-                if result.view.hidden:
-                    raise Unloaded(everything=True)  # all of it is kept, so all of it is loaded
-                return result
+                result = yield from replayed(walk, answers)
             except Unloaded as signal:
                 yield from self._load(loaded, signal)
             except UnabridgedError as error:
@@ -218,6 +184,11 @@ class Keeper:
                 if fresh := _fresh_notes(loaded.state.notes, kept):
                     self._took((yield Do("append", (self.thread, [Noted(fresh)]))))
                 raise
+            else:
+                if not result.view.hidden:
+                    return result
+                # what is kept goes to the model, so it is loaded
+                yield from self._load(loaded, Unloaded(everything=True))
 
     def _write(self, result: TrimResult, replace: bool | None) -> Work[None]:
         bodies: list[Body] = []
@@ -248,115 +219,32 @@ class Keeper:
         """
         Let record *rec* no longer count.
         """
-
-        def body(_: ThreadState) -> Work[Body]:
-            decisions = yield Do("read", (self.thread,), {"marks": ("decided",)})
-            known = {record.rec: record.body for record in decisions}
-            if not isinstance(known.get(rec), Compacted | Reverted):
-                could = [number for number, made in known.items() if not isinstance(made, Pinned)]
-                msg = (
-                    f"revert: record {rec} of thread {self.thread!r} is no write-back or revert; "
-                    f"those are {could or 'none'}"
-                )
-                raise ConfigError(msg)
-            if rec not in in_force(decisions):
-                by = max(number for number, made in known.items() if made == Reverted(rec))
-                msg = f"revert: record {rec} is reverted already; revert({by}) brings it back"
-                raise ConfigError(msg)
-
-            return Reverted(rec)
-
-        receipt = yield from self._insist(body)
+        receipt = yield from deciding.revert(self.thread, rec)
+        self._took(receipt)
         for skipped in receipt.state.skipped:
             logger.warning("thread %r: %s", self.thread, skipped)
 
         return receipt.records[0]
 
-    def retract(self, seq: int) -> Work[Record | None]:
-        """
-        Take the block of entry *seq* out of the view.
-        """
-        return (yield from self._take_out(f"retract({seq})", seq, "retracted"))
-
-    def rewind(self, seq: int) -> Work[Record | None]:
-        """
-        Take everything from the block of entry *seq* on out of the view.
-        """
-        return (yield from self._take_out(f"rewind({seq})", seq, "rewound", to_the_end=True))
-
-    def clear(self) -> Work[Record | None]:
-        """
-        Take everything out of the view.
-        """
-        return (yield from self._take_out("clear()", 1, "cleared", to_the_end=True))
-
     def pin(self, seq: int, *, on: bool) -> Work[Record]:
         """
         Pin the block of entry *seq*, or let go of it.
         """
-
-        def body(_: ThreadState) -> Work[Body]:
-            return Pinned((yield from self._block(seq)), on)
-
-        receipt = yield from self._insist(body)
+        receipt = yield from deciding.pin(self.thread, seq, on=on)
+        self._took(receipt)
 
         return receipt.records[0]
 
-    def _take_out(
-        self, name: str, seq: int, reason: str, *, to_the_end: bool = False
-    ) -> Work[Record | None]:
-        def body(state: ThreadState) -> Work[Body]:
-            span = Span.between(1, state.seq)
-            if name != "clear()":
-                block = yield from self._block(seq)
-                span = Span.between(block.first, state.seq) if to_the_end else block
-            in_view = state.live | Span.union(fold.sources for fold in state.folds)
-            if span.isdisjoint(in_view):
-                raise _NothingThere
-            change = Drop(span, reason=reason, step=f"memory.{name}", replace=True)
-
-            return Compacted((change,), state.rec)
-
-        try:
-            receipt = yield from self._insist(body)
-        except _NothingThere:
+    def take_out(self, how: deciding.How, seq: int = 1) -> Work[Record | None]:
+        """
+        Take entries out of the view: the block of *seq*, all from it on, or all.
+        """
+        receipt = yield from deciding.take_out(self.thread, how, seq)
+        if receipt is None:
             return None
+        self._took(receipt)
 
         return receipt.records[0]
-
-    def _insist(self, body: Callable[[ThreadState], Work[Body]]) -> Work[Receipt]:
-        """
-        Write a decision that leans on the whole log so far, anew if somebody wrote meanwhile.
-        """
-        tries = TRIES
-        while True:
-            state = yield Do("state", (self.thread,))
-            made = yield from body(state)
-            tries -= 1
-            try:
-                receipt: Receipt = yield Do("append", (self.thread, [made]), {"expect": state.rec})
-            except LogConflictError:
-                if not tries:
-                    raise
-            else:
-                self._took(receipt)
-                return receipt
-
-    def _block(self, seq: int) -> Work[Span]:
-        """
-        The entries of the block that entry *seq* is part of, as the log has it.
-        """
-        found = yield Do("entries", (self.thread, Span.one(seq) if seq > 0 else NOTHING))
-        if not found:
-            state = yield Do("state", (self.thread,))
-            msg = f"thread {self.thread!r} has no entry {seq}; its last one is {state.seq}"
-            raise ConfigError(msg)
-        first, last = found[0].head, seq
-        for later, head in (yield Do("links", (self.thread,), {"after": seq})):
-            if head <= last:
-                first, last = min(first, head), later
-
-        return Span.between(first, last)
 
     # -- derived
 
@@ -465,29 +353,6 @@ def _headed(view: View, prompt: str | Message | None) -> View:
     return view.replaced(
         [item, *view.loaded], hidden=view.hidden, sources=view.sources, pins=view.pins
     )
-
-
-def _replayed(walk: Work[TrimResult], answers: list[tuple[Any, Outcome]]) -> Work[TrimResult]:
-    """
-    The flow's result; a question that was answered before gets the same answer again.
-    """
-    outcome = Outcome()
-    while True:
-        try:
-            if outcome.failure is None:
-                request = walk.send(outcome.reply)
-            else:
-                request = walk.throw(outcome.failure)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
-        known = next((given for asked, given in answers if asked == request), None)
-        if known is None:
-            try:
-                known = Outcome((yield request))
-            except Exception as error:  # noqa: BLE001  the step decides what a failure means
-                known = Outcome(failure=error)
-            answers.append((request, known))
-        outcome = known
 
 
 def _fresh_notes(old: Iterable[Note], new: Sequence[Note]) -> tuple[Note, ...]:

@@ -12,22 +12,23 @@ from typing import Any, Self, TypeVar
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
 from unabridged.items import Item
-from unabridged.keeping import Appends, Do, Keeper, Work
+from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
-from unabridged.pipeline import (
+from unabridged.records import Entry, Record
+from unabridged.results import TrimResult
+from unabridged.running import (
     AskFunction,
     SearchFunction,
     answering,
     settled_answer,
 )
-from unabridged.records import Entry, Record
-from unabridged.results import TrimResult
 from unabridged.settings import Settings
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.protocol import Store
 from unabridged.strategies.no_compaction import NoCompaction
 from unabridged.tokens import Budget, TokenCounter
 from unabridged.views import View
+from unabridged.work import Do, Work
 
 __all__ = ["Memory"]
 
@@ -249,7 +250,7 @@ class Memory(Settings):
         >>> print(memory.context().text())
         user: a
         """
-        return self._drive(self._keeper.retract(seq))
+        return self._drive(self._keeper.take_out("retract", seq))
 
     def rewind(self, seq: int) -> Record | None:
         """
@@ -262,7 +263,7 @@ class Memory(Settings):
         >>> print(memory.context().text())
         user: a
         """
-        return self._drive(self._keeper.rewind(seq))
+        return self._drive(self._keeper.take_out("rewind", seq))
 
     def clear(self) -> Record | None:
         """
@@ -275,7 +276,7 @@ class Memory(Settings):
         >>> len(memory.view()), len(memory.entries())
         (0, 1)
         """
-        return self._drive(self._keeper.clear())
+        return self._drive(self._keeper.take_out("clear"))
 
     def pin(self, seq: int) -> Record:
         """

@@ -6,7 +6,8 @@ from unabridged.contract import StrategyLike, TrimContext
 from unabridged.errors import ConfigError, NeedsAnswerError, NeedsAsyncError
 from unabridged.keeping import Wish
 from unabridged.messages import Message
-from unabridged.pipeline import AskFunction, Pipeline, SearchFunction, chain
+from unabridged.pipeline import Pipeline, chain
+from unabridged.running import AskFunction, SearchFunction
 from unabridged.steps import is_async
 from unabridged.tokens import Budget, TokenCounter, exact, kept
 

@@ -10,10 +10,10 @@ import functools
 import inspect
 from collections.abc import Iterable
 
-from unabridged.cuts import CutRules, must_stay
 from unabridged.errors import OutcomeError, PairingError
 from unabridged.items import Item
 from unabridged.messages import Message
+from unabridged.must import CutRules, must_stay
 from unabridged.records import Change, Drop, Fold, Insert
 from unabridged.results import TrimResult, same_ties
 from unabridged.spans import Span

@@ -184,6 +184,7 @@ def everything_of(store: Any) -> Any:
         store.read("a"),
         store.read("a", marks=("decided",), last=2),
         store.entries("a", span),
+        [list(store.links("a", after=after)) for after in (0, 3)],
         [store.find("a", id_) for id_ in ("m1", "m2", "m3")],
         [store.note("a", kind, "hi") for kind in ("cut", "answer")],
         store.threads(),

@@ -90,6 +90,7 @@ class TestInThread:
                 assert (await awaited.state("a")) == receipt.state == store.state("a")
                 assert (await awaited.read("a", last=1, marks=["noted"])) == receipt.records[1:]
                 assert (await awaited.entries("a", Span.one(1))) == receipt.entries
+                assert list(await awaited.links("a", after=0)) == []
                 assert (await awaited.find("a", "m1")) is None
                 assert (await awaited.note("a", "k", "k")) == Note("k", "k", 1)
                 assert (await awaited.threads()) == ("a",)

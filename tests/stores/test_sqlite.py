@@ -199,11 +199,14 @@ class TestReopening:
                 for query in (
                     "WHERE thread = 1 AND kind = 'decided' AND kind <> 'appended' AND rec > 5",
                     "WHERE thread = 1 AND seq >= 5 AND seq <= 9 ORDER BY seq",
+                    "WHERE thread = 1 AND head < seq AND seq > 5 ORDER BY seq",
                     "WHERE thread = 1 AND message_id = 'm' ORDER BY seq DESC",
                 )
             ]
 
-        assert ["decisions", "entries", "message_ids"] == [plan.split()[4] for plan in plans]
+        assert ["decisions", "entries", "joins", "message_ids"] == [
+            plan.split()[4] for plan in plans
+        ]
 
 
 def busy():

@@ -116,6 +116,12 @@ class InThread:
         """
         return await self._call(self._store.entries, thread, span)
 
+    async def links(self, thread: str, *, after: int = 0) -> Sequence[tuple[int, int]]:
+        """
+        As `Store.links`.
+        """
+        return await self._call(partial(self._store.links, thread, after=after))
+
     async def find(self, thread: str, message_id: str) -> Entry | None:
         """
         As `Store.find`.

@@ -2,7 +2,8 @@
 A store in one SQLite file: the embedded default.
 
 Beside its records a thread keeps its state, written in the same transaction:
-opening a thread of a million entries reads the state and the tail.
+opening a thread of a million entries reads the state and the tail. A little
+longer than most modules, because a store is one class with all of the protocol.
 """
 
 import os
@@ -141,6 +142,12 @@ class SqliteStore:
             CorruptLogError: one of these records is damaged.
         """
         return tuple(Lines(self._file, thread).entries(span))
+
+    def links(self, thread: str, *, after: int = 0) -> Sequence[tuple[int, int]]:
+        """
+        As `Store.links`.
+        """
+        return [(seq, head) for seq, head in Lines(self._file, thread).links(after)]
 
     def find(self, thread: str, message_id: str) -> Entry | None:
         """

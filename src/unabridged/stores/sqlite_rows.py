@@ -24,6 +24,10 @@ _ENTRIES = f"SELECT rec, body, seq, head, opener, asked FROM records WHERE {_OF_
 _ONE_ENTRY = f"{_ENTRIES} AND seq = ?"
 _SOME_ENTRIES = f"{_ENTRIES} AND seq >= ? AND seq <= ? ORDER BY seq"
 _FOUND = f"{_ENTRIES} AND message_id = ? ORDER BY seq DESC LIMIT 1"
+_JOINED = (
+    f"SELECT seq, head FROM records INDEXED BY joins WHERE {_OF_THREAD} "  # noqa: S608
+    "AND head < seq AND seq > ? ORDER BY seq"
+)
 _INSERT = "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -74,6 +78,12 @@ class Lines:
                 rows = self._file.rows(_SOME_ENTRIES, (self._name, *bounds))
             for row in rows:
                 yield self._entry(row)
+
+    def links(self, after: int) -> list[Row]:
+        """
+        As `Store.links`.
+        """
+        return self._file.rows(_JOINED, (self._name, after))
 
     def find(self, message_id: str) -> Entry | None:
         """

@@ -42,6 +42,7 @@ CREATE TABLE records (
 );
 CREATE UNIQUE INDEX entries ON records (thread, seq) WHERE seq IS NOT NULL;
 CREATE INDEX message_ids ON records (thread, message_id, seq) WHERE message_id IS NOT NULL;
+CREATE INDEX joins ON records (thread, seq, head) WHERE head < seq;
 CREATE INDEX decisions ON records (thread, kind, rec) WHERE kind <> 'appended';
 """
 _PAUSE = 0.01

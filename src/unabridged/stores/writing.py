@@ -165,8 +165,9 @@ def expired(state: ThreadState, retain: int, head: Callable[[int], int]) -> Span
 
 def without(state: ThreadState, lost: Span) -> ThreadState:
     """
-    The state once these entries are destroyed: they are no longer in any view, and a result
-    that comes for one of them has no call.
+    The state once these entries are destroyed: they are no longer in any view.
+
+    A result that comes for one of them has no call.
     """
     calls = tuple(call for call in state.links.calls if call.seq not in lost)
     links = evolve(state.links, calls=calls) if calls != state.links.calls else state.links

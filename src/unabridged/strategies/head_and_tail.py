@@ -7,7 +7,8 @@ import itertools
 from attrs import evolve, field, frozen
 
 from unabridged.contract import TrimContext
-from unabridged.cuts import CutRules, Must, Opening, cut, must_stay
+from unabridged.cuts import cut
+from unabridged.must import CutRules, Must, Opening, must_stay
 from unabridged.options import choice, cut_result, flag, ge, plural
 from unabridged.pipeline import Strategy
 from unabridged.results import TrimResult, unchanged

@@ -5,7 +5,8 @@ Keeping the newest rounds.
 from attrs import field, frozen
 
 from unabridged.contract import TrimContext
-from unabridged.cuts import CutRules, cut_rounds
+from unabridged.cuts import cut_rounds
+from unabridged.must import CutRules
 from unabridged.options import cut_result, down_to_option, flag, ge, last_cut, plural
 from unabridged.pipeline import Strategy
 from unabridged.results import TrimResult, unchanged

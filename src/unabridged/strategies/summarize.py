@@ -8,11 +8,12 @@ from typing import Any, Literal
 from attrs import field, frozen
 
 from unabridged.contract import Ask, TrimContext
-from unabridged.cuts import Cut, CutRules, cut, cut_rounds
+from unabridged.cuts import Cut, cut, cut_rounds
 from unabridged.errors import ConfigError, NeedsAnswerError, NeedsAsyncError, OutcomeError
 from unabridged.items import Item, Unloaded
 from unabridged.json_values import json_of
 from unabridged.messages import Message
+from unabridged.must import CutRules
 from unabridged.options import choice, flag, ge, plural
 from unabridged.pipeline import Strategy
 from unabridged.records import Fold, Note

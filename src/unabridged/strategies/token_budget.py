@@ -7,8 +7,9 @@ from typing import Literal
 from attrs import field, frozen
 
 from unabridged.contract import TrimContext
-from unabridged.cuts import CutRules, Opening, cut
+from unabridged.cuts import cut
 from unabridged.errors import ConfigError
+from unabridged.must import CutRules, Opening
 from unabridged.options import (
     choice,
     cut_result,

@@ -5,7 +5,7 @@ Needs the extra `unabridged[test]`.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 try:
     from hypothesis import HealthCheck, given, settings
@@ -14,7 +14,8 @@ except ImportError as error:  # pragma: no cover
     raise ImportError(msg) from error
 
 from unabridged.contract import StrategyLike, TrimContext
-from unabridged.pipeline import AskFunction, chain
+from unabridged.pipeline import chain
+from unabridged.running import AskFunction
 from unabridged.strategies.window import Window
 from unabridged.testing import laws, laws_of_cuts, laws_of_memory
 from unabridged.testing.log import Log

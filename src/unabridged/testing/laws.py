@@ -15,9 +15,10 @@ from attrs import evolve
 from unabridged.contract import Ask, StrategyLike, TrimContext
 from unabridged.errors import BudgetError
 from unabridged.items import Item
-from unabridged.pipeline import AskFunction, Custom, Pipeline, arun, chain, run
+from unabridged.pipeline import Custom, Pipeline, chain
 from unabridged.records import Change, Drop, Fold, Insert
 from unabridged.results import TrimResult
+from unabridged.running import AskFunction, arun, run
 from unabridged.spans import Span
 from unabridged.testing.log import Log
 from unabridged.testing.pairing import opens_on, pairing_problems, pairs, speaks, with_words
@@ -337,7 +338,9 @@ def never_empty(
     """
     before = log.view()
     after = outcome(strategy, before, context, ask).view
-    assert len(after) or not len(before), f"the view is empty, and {len(before)} messages were there"
+    assert len(after) or not len(before), (
+        f"the view is empty, and {len(before)} messages were there"
+    )
 
 
 def valid(

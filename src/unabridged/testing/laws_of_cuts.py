@@ -10,7 +10,8 @@ from attrs import evolve
 
 from unabridged.contract import StrategyLike, TrimContext
 from unabridged.items import Block
-from unabridged.pipeline import AskFunction, Custom
+from unabridged.pipeline import Custom
+from unabridged.running import AskFunction
 from unabridged.strategies.max_rounds import MaxRounds
 from unabridged.strategies.token_budget import TokenBudget
 from unabridged.strategies.window import Window
@@ -195,4 +196,3 @@ def _waits(view: View, block: Block) -> bool:
 
 def _there(view: View, block: Block) -> bool:
     return any(item.sources and item.first in view.sources for item in block)
-

@@ -10,9 +10,9 @@ from unabridged.contract import Ask, StrategyLike, TrimContext
 from unabridged.errors import UnabridgedError
 from unabridged.memory import Memory
 from unabridged.messages import Message
-from unabridged.pipeline import AskFunction, run
 from unabridged.records import Appended, Body, Compacted, Drop, Fold, Noted, Reverted
 from unabridged.results import TrimResult
+from unabridged.running import AskFunction, run
 from unabridged.spans import Span
 from unabridged.states import rebuilt
 from unabridged.stores.in_memory import InMemoryStore

@@ -15,12 +15,13 @@ except ImportError as error:  # pragma: no cover
     raise ImportError(msg) from error
 
 from unabridged.contract import TrimContext
+from unabridged.ledger import in_force
 from unabridged.memory import Memory
 from unabridged.messages import Message, Reasoning, Text, ToolCall, ToolResult, assistant, tool
-from unabridged.pipeline import Strategy, run
+from unabridged.pipeline import Strategy
 from unabridged.records import Body, Noted, Pinned
 from unabridged.results import TrimResult, drop, fold, rewrite
-from unabridged.states import in_force
+from unabridged.running import run
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.strategies.max_rounds import MaxRounds
 from unabridged.strategies.summarize import Summarize

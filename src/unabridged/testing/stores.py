@@ -1,5 +1,7 @@
 """
 The contract of stores, as a check that anyone's store can be held to.
+
+A little longer than most modules, because a contract is read as a whole.
 """
 
 from collections.abc import Callable
@@ -79,6 +81,7 @@ def _starts_empty(claims: _Claims, store: Store) -> None:
     claims.same("no thread, an empty state", ThreadState(), store.state("a"))
     claims.same("no thread, no records", (), store.read("a"))
     claims.same("no thread, no entries", (), store.entries("a", Span.between(1, 9)))
+    claims.same("no thread, no links", [], list(store.links("a")))
     claims.same("no thread, nothing to find", None, store.find("a", "m1"))
     claims.same("no thread, no note", None, store.note("a", "cut", "k"))
     receipt = store.append("a", [])
@@ -134,6 +137,8 @@ def _marks(claims: _Claims, store: Store) -> None:
     expected = [(1, 1, 1), (2, 1, 1), (3, 3, 3), (2, 1, 3), (5, 1, 3)]
     claims.same("the marks of entries", expected, marks)
     claims.same("are kept", entries, store.entries("a", Span.between(1, 5)))
+    claims.same("links name what joined a block", [(4, 2)], list(store.links("a")))
+    claims.same("links after= an entry", [], list(store.links("a", after=4)))
     pinned = store.append("a", [Appended(0, user("keep"), pinned=True)]).entries[0]
     claims.same("a pinned entry says so", pinned, store.entries("a", Span.one(6))[0])
     claims.same("and so does the state", Span.one(6), store.state("a").hand)

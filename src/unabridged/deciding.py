@@ -1,0 +1,136 @@
+"""
+Decisions about a thread: taking back, taking out, pinning.
+
+Each leans on the whole log so far; if somebody wrote meanwhile it is worked
+out anew.
+"""
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+from unabridged.errors import ConfigError, LogConflictError
+from unabridged.ledger import in_force
+from unabridged.records import Body, Compacted, Drop, Pinned, Reverted
+from unabridged.spans import NOTHING, Span
+from unabridged.states import ThreadState
+from unabridged.stores.protocol import Receipt
+from unabridged.work import Do, Work
+
+__all__ = ["How", "pin", "revert", "take_out"]
+
+How: TypeAlias = Literal["retract", "rewind", "clear"]
+
+TRIES = 4
+_REASONS = {"retract": "retracted", "rewind": "rewound", "clear": "cleared"}
+
+
+class _NothingThere(Exception):  # noqa: N818  a signal, not an error
+    """
+    What was to be taken out is in no view.
+    """
+
+
+def revert(thread: str, rec: int) -> Work[Receipt]:
+    """
+    Let record *rec* no longer count.
+
+    Raises:
+        ConfigError: it is no write-back or revert, or is reverted already.
+    """
+
+    def body(_: ThreadState) -> Work[Body]:
+        decisions = yield Do("read", (thread,), {"marks": ("decided",)})
+        known = {record.rec: record.body for record in decisions}
+        if not isinstance(known.get(rec), Compacted | Reverted):
+            could = [number for number, made in known.items() if not isinstance(made, Pinned)]
+            msg = (
+                f"revert: record {rec} of thread {thread!r} is no write-back or revert; "
+                f"those are {could or 'none'}"
+            )
+            raise ConfigError(msg)
+        if rec not in in_force(decisions):
+            by = max(number for number, made in known.items() if made == Reverted(rec))
+            msg = f"revert: record {rec} is reverted already; revert({by}) brings it back"
+            raise ConfigError(msg)
+
+        return Reverted(rec)
+
+    return (yield from _insist(thread, body))
+
+
+def pin(thread: str, seq: int, *, on: bool) -> Work[Receipt]:
+    """
+    Pin the block of entry *seq*, or let go of it.
+
+    Raises:
+        ConfigError: there is no such entry.
+    """
+
+    def body(_: ThreadState) -> Work[Body]:
+        return Pinned((yield from _block(thread, seq)), on)
+
+    return (yield from _insist(thread, body))
+
+
+def take_out(thread: str, how: How, seq: int) -> Work[Receipt | None]:
+    """
+    Take the block of entry *seq*, or all from it on, or all, out of the view.
+
+    None if nothing of it is in the view.
+
+    Raises:
+        ConfigError: there is no such entry.
+    """
+    name = "clear()" if how == "clear" else f"{how}({seq})"
+
+    def body(state: ThreadState) -> Work[Body]:
+        span = Span.between(1, state.seq)
+        if how != "clear":
+            block = yield from _block(thread, seq)
+            span = block if how == "retract" else Span.between(block.first, state.seq)
+        in_view = state.live | Span.union(fold.sources for fold in state.folds)
+        if span.isdisjoint(in_view):
+            raise _NothingThere
+        change = Drop(span, reason=_REASONS[how], step=f"memory.{name}", replace=True)
+
+        return Compacted((change,), state.rec)
+
+    try:
+        return (yield from _insist(thread, body))
+    except _NothingThere:
+        return None
+
+
+def _insist(thread: str, body: Callable[[ThreadState], Work[Body]]) -> Work[Receipt]:
+    """
+    Write a decision that leans on the whole log so far, anew if somebody wrote meanwhile.
+    """
+    tries = TRIES
+    while True:
+        state = yield Do("state", (thread,))
+        made = yield from body(state)
+        tries -= 1
+        try:
+            receipt: Receipt = yield Do("append", (thread, [made]), {"expect": state.rec})
+        except LogConflictError:
+            if not tries:
+                raise
+        else:
+            return receipt
+
+
+def _block(thread: str, seq: int) -> Work[Span]:
+    """
+    The entries of the block that entry *seq* is part of, as the log has it.
+    """
+    found = yield Do("entries", (thread, Span.one(seq) if seq > 0 else NOTHING))
+    if not found:
+        state = yield Do("state", (thread,))
+        msg = f"thread {thread!r} has no entry {seq}; its last one is {state.seq}"
+        raise ConfigError(msg)
+    first, last = found[0].head, seq
+    for later, head in (yield Do("links", (thread,), {"after": seq})):
+        if head <= last:
+            first, last = min(first, head), later
+
+    return Span.between(first, last)

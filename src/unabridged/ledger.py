@@ -1,0 +1,236 @@
+"""
+The ledger: which entries stand for themselves, which have a stand-in, which are gone.
+
+Write-backs are entered one after the other. A revert folds them anew without
+the one that was taken back; nothing in the log is ever undone by hand.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, assert_never
+
+from attrs import evolve, frozen
+
+from unabridged.records import (
+    Change,
+    Compacted,
+    Drop,
+    Fold,
+    Hold,
+    Insert,
+    Pinned,
+    Record,
+    Reverted,
+    by_hand,
+)
+from unabridged.spans import NOTHING, Span
+
+__all__ = ["Gone", "Late", "Ledger", "Undone", "counting", "folded", "in_force"]
+
+
+class Late(NamedTuple):
+    """
+    Entry *seq* answered *calls* after something had been decided since.
+
+    It is *bare* if it holds nothing but results.
+    """
+
+    seq: int
+    calls: Span
+    bare: bool
+
+
+class Undone(NamedTuple):
+    """
+    A change that was written and then reverted: its step projects from then on.
+    """
+
+    step: str
+    sources: Span
+
+
+@frozen
+class Gone:
+    """
+    Entries that record *rec* took out of the view, and why.
+    """
+
+    sources: Span
+    rec: int
+    step: str = ""
+    reason: str = ""
+
+
+class Ledger:
+    """
+    Which entries stand for themselves, which have a stand-in, which are gone.
+    """
+
+    def __init__(self, live: Span, folds: list[Fold], gone: list[Gone]) -> None:
+        self.live = live
+        self.folds = folds
+        self.gone = gone
+
+    def apply(self, rec: int, changes: tuple[Change, ...]) -> None:
+        """
+        Enter the changes of record *rec*, in order: the last one that names an entry owns it.
+        """
+        for change in changes:
+            match change:
+                case Drop(sources):
+                    self._clear(sources)
+                    self._drop(sources, rec, change.step, change.reason)
+                case Fold(sources):
+                    self._clear(sources)
+                    self.gone = [
+                        evolve(gone, sources=gone.sources - sources)
+                        for gone in self.gone
+                        if not gone.sources <= sources
+                    ]
+                    self.folds.append(change)
+                case Insert() | Hold():
+                    pass
+                case _:
+                    assert_never(change)
+
+    def take_late(self, late: Late, rec: int) -> None:
+        """
+        A bare result goes where the calls it answers went.
+        """
+        if not late.bare or late.seq not in self.live:
+            return
+        if not late.calls.isdisjoint(self.live):
+            return
+        taken: Fold | None = None
+        for fold in self.folds:
+            if fold.sources.isdisjoint(late.calls):
+                continue
+            if len(fold.sources) == 1:
+                return
+            taken = fold
+        here = Span.one(late.seq)
+        self.live = self.live - here
+        if taken is not None:
+            place = self.folds.index(taken)
+            self.folds[place] = evolve(taken, sources=taken.sources | here)
+        else:
+            took = next(
+                (gone for gone in self.gone if not gone.sources.isdisjoint(late.calls)), None
+            )
+            step = took.step if took else ""
+            self._drop(here, took.rec if took else rec, step, "answers a call that left")
+
+    def ordered(self) -> tuple[Fold, ...]:
+        """
+        The stand-ins in force, in the order of the view.
+        """
+        return tuple(sorted(self.folds, key=lambda fold: fold.sources.first))
+
+    def _clear(self, sources: Span) -> None:
+        self.live = self.live - sources
+        if any(not fold.sources.isdisjoint(sources) for fold in self.folds):
+            rest = [evolve(fold, sources=fold.sources - sources) for fold in self.folds]
+            self.folds = [fold for fold in rest if fold.sources]
+
+    def _drop(self, sources: Span, rec: int, step: str, reason: str) -> None:
+        for place, gone in enumerate(self.gone):
+            if (gone.step, gone.reason) == (step, reason):
+                self.gone[place] = evolve(gone, sources=gone.sources | sources, rec=rec)
+                return
+        self.gone.append(Gone(sources, rec, step, reason))
+
+
+def folded(seq: int, active: dict[int, tuple[Change, ...]]) -> Ledger:
+    """
+    The ledger of *seq* entries after the changes that count, by record.
+    """
+    ledger = Ledger(Span.between(1, seq), [], [])
+    for rec in sorted(active):
+        ledger.apply(rec, active[rec])
+
+    return ledger
+
+
+def counting(
+    decisions: Iterable[Record], seq: int
+) -> tuple[dict[int, tuple[Change, ...]], tuple[Undone, ...], tuple[str, ...]]:
+    """
+    The changes that count, the ones that were undone, and what a redo had to leave out.
+    """
+    bodies: dict[int, Compacted | Reverted] = {}
+    active: dict[int, tuple[Change, ...]] = {}
+    pins: list[tuple[int, Span, bool]] = []
+    undone: dict[int, tuple[Change, ...]] = {}
+    skipped: dict[int, list[str]] = {}
+    for record in decisions:
+        match record.body:
+            case Pinned(span, on):
+                pins.append((record.rec, span, on))
+            case Compacted(changes):
+                bodies[record.rec] = record.body
+                active[record.rec] = changes
+            case Reverted(rec):
+                bodies[record.rec] = record.body
+                root = rec
+                while isinstance(body := bodies[root], Reverted):
+                    root = body.rec
+                if root in active:
+                    undone[root] = active.pop(root)
+                    skipped.pop(root, None)
+                else:
+                    undone.pop(root, None)
+                    active[root], skipped[root] = _redone(root, body, active, pins, seq)
+            case _:
+                pass
+
+    return (
+        active,
+        tuple(
+            Undone(change.step, change.sources)
+            for changes in undone.values()
+            for change in changes
+            if isinstance(change, Drop | Fold) and not by_hand(change)
+        ),
+        tuple(text for texts in skipped.values() for text in texts),
+    )
+
+
+def _redone(
+    rec: int,
+    body: Compacted,
+    active: dict[int, tuple[Change, ...]],
+    pins: list[tuple[int, Span, bool]],
+    seq: int,
+) -> tuple[tuple[Change, ...], list[str]]:
+    pinned = NOTHING
+    for at, span, on in pins:
+        if at > rec:
+            pinned = pinned | span if on else pinned - span
+    elsewhere = Span.union(
+        fold.sources for fold in folded(seq, active).folds if len(fold.sources) > 1
+    )
+    kept: list[Change] = []
+    skipped: list[str] = []
+    for change in body.changes:
+        sources = NOTHING if isinstance(change, Insert) else change.sources
+        if held := sources & pinned:
+            why = f"entry {held.first} is pinned since"
+        elif held := sources & elsewhere:
+            why = f"entry {held.first} is part of another stand-in"
+        else:
+            kept.append(change)
+            continue
+        skipped.append(f"redoing record {rec} left out {type(change).__name__} of {sources}: {why}")
+
+    return tuple(kept), skipped
+
+
+def in_force(decisions: Sequence[Record]) -> frozenset[int]:
+    """
+    The records, of these decisions, that no `Reverted` in force undoes.
+    """
+    dead: set[int] = set()
+    for record in reversed(decisions):
+        if isinstance(record.body, Reverted) and record.rec not in dead:
+            dead.add(record.body.rec)
+
+    return frozenset(record.rec for record in decisions if record.rec not in dead)

@@ -1,0 +1,174 @@
+"""
+Running a strategy: sync or async, the flow is the same.
+
+Only how a question is answered differs, so there is one of each strategy and
+of each chain, and two short drivers.
+"""
+
+import inspect
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias
+
+from unabridged.contract import Ask, Await, Search, StrategyLike, TrimContext
+from unabridged.errors import NeedsAnswerError, NeedsAsyncError, OutcomeError
+from unabridged.pipeline import Pipeline, chain
+from unabridged.results import TrimResult
+from unabridged.steps import is_async
+from unabridged.views import View
+
+__all__ = [
+    "Answer",
+    "AskFunction",
+    "SearchFunction",
+    "answering",
+    "arun",
+    "checked",
+    "flow",
+    "run",
+    "settled_answer",
+]
+
+AskFunction: TypeAlias = Callable[[Ask], Any]
+SearchFunction: TypeAlias = Callable[[Search], Any]
+Answer: TypeAlias = Any
+
+
+def run(
+    strategy: StrategyLike,
+    view: View,
+    context: TrimContext = TrimContext(),  # noqa: B008  a frozen value
+    ask: AskFunction | None = None,
+    search: SearchFunction | None = None,
+) -> TrimResult:
+    """
+    What *strategy* makes of *view*. *ask* answers its questions, *search* its searches.
+
+    Raises:
+        NeedsAnswerError: a step asks and nobody answers.
+        NeedsAsyncError: a step, or an answer, is async; use `arun`.
+
+    >>> from unabridged import Window
+    >>> from unabridged.testing import user, view_of
+    >>> run(Window(1), view_of([user("a"), user("b")])).text()
+    'user: b'
+    """
+    walk = flow(strategy, view, context)
+    reply: Answer = None
+    failure: Exception | None = None
+    while True:
+        try:
+            request = walk.send(reply) if failure is None else walk.throw(failure)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        reply, failure = None, None
+        try:
+            reply = settled_answer(request, answering(request, ask, search, sync=True)())
+        except Exception as error:  # noqa: BLE001  the step decides what a failure means
+            failure = error
+
+
+async def arun(
+    strategy: StrategyLike,
+    view: View,
+    context: TrimContext = TrimContext(),  # noqa: B008  a frozen value
+    ask: AskFunction | None = None,
+    search: SearchFunction | None = None,
+) -> TrimResult:
+    """
+    As `run`, awaiting async steps and answers; *ask* and *search* may be either.
+
+    >>> import asyncio
+    >>> from unabridged import Window
+    >>> from unabridged.testing import user, view_of
+    >>> asyncio.run(arun(Window(1), view_of([user("a"), user("b")]))).text()
+    'user: b'
+    """
+    walk = flow(strategy, view, context)
+    reply: Answer = None
+    failure: Exception | None = None
+    while True:
+        try:
+            request = walk.send(reply) if failure is None else walk.throw(failure)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        reply, failure = None, None
+        try:
+            answer = answering(request, ask, search, sync=False)()
+            if inspect.isawaitable(answer):
+                answer = await answer
+            reply = checked(request, answer)
+        except Exception as error:  # noqa: BLE001  the step decides what a failure means
+            failure = error
+
+
+def flow(
+    strategy: StrategyLike, view: View, context: TrimContext
+) -> Generator[Ask | Search | Await, Any, TrimResult]:
+    """
+    The run as a flow, for who drives it: `run`, `arun`, a memory.
+    """
+    step = strategy if isinstance(strategy, Pipeline) else chain(strategy)
+    result = yield from step(view, context)
+
+    return result.seen_in(context.count, context.previous)
+
+
+def answering(
+    request: Ask | Search | Await,
+    ask: AskFunction | None,
+    search: SearchFunction | None,
+    *,
+    sync: bool,
+) -> Callable[[], Any]:
+    """
+    How to answer *request*.
+    """
+    match request:
+        case Ask():
+            if ask is None:
+                msg = (
+                    f"a step asks a model ({request.purpose}) and nobody answers; "
+                    "pass ask=, a function from Ask to text"
+                )
+                raise NeedsAnswerError(msg)
+            if sync and is_async(ask):
+                msg = "ask= is async and the run is not; use arun or AsyncMemory"
+                raise NeedsAsyncError(msg)
+            return lambda: ask(request)
+        case Search():
+            if search is None:
+                msg = f"a step searches for {request.query!r} and nobody answers; pass search="
+                raise NeedsAnswerError(msg)
+            if sync and is_async(search):
+                msg = "search= is async and the run is not; use arun or AsyncMemory"
+                raise NeedsAsyncError(msg)
+            return lambda: search(request)
+        case Await():
+            if sync:
+                msg = "a step is async and the run is not; use arun or AsyncMemory"
+                raise NeedsAsyncError(msg)
+            return request.call
+
+
+def checked(request: Ask | Search | Await, answer: Answer) -> Answer:
+    """
+    The answer, if it is one that the request can have.
+    """
+    if isinstance(request, Ask) and not isinstance(answer, str):
+        msg = f"an answer must be text, got {type(answer).__name__}; return the reply's text"
+        raise OutcomeError(msg)
+
+    return answer
+
+
+def settled_answer(request: Ask | Search | Await, answer: Answer) -> Answer:
+    """
+    The answer of a sync run, which may not be awaitable.
+    """
+    if inspect.isawaitable(answer):
+        if inspect.iscoroutine(answer):
+            answer.close()
+        msg = "the answer is awaitable and the run is not async; use arun or AsyncMemory"
+        raise NeedsAsyncError(msg)
+
+    return checked(request, answer)

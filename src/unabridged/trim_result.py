@@ -1,0 +1,199 @@
+"""
+The result of a strategy: the view before and the changes; all else follows from these.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from attrs import field, frozen
+
+from unabridged.explained import explanation, reason_lines
+from unabridged.messages import Message
+from unabridged.overrun import Overrun
+from unabridged.records import Change, Compacted, Note, stepped
+from unabridged.views import View, apply
+from unabridged.writable import written
+
+__all__ = ["Prefix", "TrimResult"]
+
+INSTRUCTS = frozenset({"system", "developer"})
+
+
+@frozen
+class Prefix:
+    """
+    How much of the projection before is still the beginning of this one.
+
+    *messages* and *tokens* of it, *out_of* so many messages.
+    """
+
+    messages: int
+    tokens: int
+    out_of: int
+
+
+@frozen
+class TrimResult:
+    """
+    What a strategy or chain worked out.
+
+    *over* says by how much what must stay is over a limit; *warnings* say what
+    did not go as asked. *count* and *previous* are those of the context.
+
+    >>> from unabridged import Window, run
+    >>> from unabridged.testing import user, view_of
+    >>> result = run(Window(1), view_of([user("a"), user("b")]))
+    >>> print(result.text())
+    user: b
+    >>> result.why(1)
+    'entry 1 left by Window(1): before the last 1 message'
+    """
+
+    before: View
+    changes: tuple[Change, ...] = ()
+    notes: tuple[Note, ...] = ()
+    over: Overrun | None = None
+    warnings: tuple[str, ...] = ()
+    hide_system: bool = field(default=False, kw_only=True)
+    count: Callable[[Message], int] | None = field(default=None, eq=False, repr=False, kw_only=True)
+    previous: tuple[Message, ...] = field(default=(), eq=False, repr=False, kw_only=True)
+    _last: "TrimResult | None" = field(
+        default=None, eq=False, repr=False, kw_only=True, alias="last"
+    )
+
+    @cached_property
+    def view(self) -> View:
+        """
+        The view after the changes.
+        """
+        if self._last is not None:
+            return self._last.view
+
+        return apply(self.before, self.changes)
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """
+        What goes to the model.
+        """
+        if not self.hide_system:
+            return self.view.messages
+
+        return tuple(
+            item.message
+            for item in self.view
+            if item.message.role not in INSTRUCTS or item.wide or not (item.sources or item.pin)
+        )
+
+    @property
+    def replace(self) -> bool:
+        """
+        Whether a change asks to be written back.
+        """
+        return any(change.replace for change in self.changes)
+
+    @cached_property
+    def tokens(self) -> int:
+        """
+        The tokens of the messages, by the context's counter.
+        """
+        return sum(map(self._count, self.messages))
+
+    @cached_property
+    def kept(self) -> Prefix:
+        """
+        How much of the projection before is still the beginning of this one.
+        """
+        messages = self.messages
+        same = 0
+        while (
+            same < min(len(messages), len(self.previous)) and messages[same] == self.previous[same]
+        ):
+            same += 1
+
+        return Prefix(same, sum(map(self._count, messages[:same])), len(self.previous))
+
+    def text(self, names: Mapping[str, str] | None = None) -> str:
+        """
+        The messages as lines of text; *names* words the roles, as in `{"user": "Human"}`.
+        """
+        names = names or {}
+        return "\n".join(
+            names.get(message.role, message.role) + str(message).removeprefix(message.role)
+            for message in self.messages
+        )
+
+    def then(self, other: "TrimResult") -> "TrimResult":
+        """
+        The result followed by one that was worked out from its view.
+        """
+        return TrimResult(
+            self.before,
+            self.changes + other.changes,
+            self.notes + other.notes,
+            other.over or self.over,
+            self.warnings + other.warnings,
+            hide_system=self.hide_system,
+            count=self.count,
+            previous=self.previous,
+            last=other,  # its view is this one's too
+        )
+
+    def labelled(self, step: str) -> "TrimResult":
+        """
+        The result with the name of the *step* on each change that has none.
+        """
+        if all(change.step for change in self.changes):
+            return self
+        changes = tuple(c if c.step else stepped(c, step) for c in self.changes)
+
+        return TrimResult(self.before, changes, self.notes, self.over, self.warnings)
+
+    def seen_in(
+        self, count: Callable[[Message], int], previous: tuple[Message, ...]
+    ) -> "TrimResult":
+        """
+        The result with the counter and the previous messages of its context.
+        """
+        return TrimResult(
+            self.before,
+            self.changes,
+            self.notes,
+            self.over,
+            self.warnings,
+            hide_system=self.hide_system,
+            count=count,
+            previous=previous,
+            last=self._last,
+        )
+
+    def why(self, seq: int) -> str:
+        """
+        Why entry *seq* is or is not in the view: a line for each change that names it, in order.
+        """
+        return "\n".join(reason_lines(self.before, self.changes, self.view, seq))
+
+    def explain(self) -> str:
+        """
+        What left and why, step by step, for people to read.
+        """
+        return explanation(self)
+
+    def record(self, *, replace: bool = False) -> Compacted | None:
+        """
+        What writes the changes back: those marked `replace`, or with *replace* all that can be.
+
+        None if there is nothing to write. The drops of earlier steps are written
+        with a marked change, or old messages would come back in place of newer
+        ones. What holds or inserts only ever projects.
+        """
+        changes, _ = written(self.before, self.changes, everything=replace)
+        return Compacted(changes, self.before.head) if changes else None
+
+    def _count(self, message: Message) -> int:
+        if self.count is None:
+            from unabridged.tokens import exact, kept  # noqa: PLC0415  loads no vocabulary before
+
+            return kept(exact())(message)
+
+        return self.count(message)

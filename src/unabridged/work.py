@@ -1,0 +1,61 @@
+"""
+Work: an operation as a generator of what it needs done.
+
+A `Do` is a call of the store; anything else is a question for a model. Who
+drives a work does the first under the memory's lock, and lets go of it for the
+second.
+"""
+
+from collections.abc import Generator, Mapping
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from unabridged.contract import Ask, Await, Search
+from unabridged.trim_result import TrimResult
+
+__all__ = ["Do", "Outcome", "Work", "replayed"]
+
+
+class Do(NamedTuple):
+    """
+    A call of the store: its method and arguments.
+    """
+
+    method: str
+    args: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = {}
+
+
+class Outcome(NamedTuple):
+    """
+    What came of a question: a reply or a failure.
+    """
+
+    reply: Any = None
+    failure: Exception | None = None
+
+
+T = TypeVar("T")
+Work: TypeAlias = Generator[Do | Ask | Search | Await, Any, T]
+
+
+def replayed(walk: Work[TrimResult], answers: list[tuple[Any, Outcome]]) -> Work[TrimResult]:
+    """
+    The flow's result; a question that was answered before gets the same answer again.
+    """
+    outcome = Outcome()
+    while True:
+        try:
+            if outcome.failure is None:
+                request = walk.send(outcome.reply)
+            else:
+                request = walk.throw(outcome.failure)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        known = next((given for asked, given in answers if asked == request), None)
+        if known is None:
+            try:
+                known = Outcome((yield request))
+            except Exception as error:  # noqa: BLE001  the step decides what a failure means
+                known = Outcome(failure=error)
+            answers.append((request, known))
+        outcome = known
