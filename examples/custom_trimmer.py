@@ -7,7 +7,7 @@ from functools import partial
 
 from attrs import evolve
 
-from unabridged import ToolCall, Window, assistant, run, tool, user
+from unabridged import ToolCall, Window, assistant, chain, run, tool, user
 from unabridged.contract import TrimContext
 from unabridged.items import Item
 from unabridged.testing import view_of
@@ -44,10 +44,11 @@ def only_words(view: View, ctx: TrimContext) -> list[Item]:
     return [item for item in view if item.message.role != "tool"]
 
 
-trimmers = [Window(40), without_noise, partial(first_lines, lines=1)]
-print(run(trimmers, view_of(chat)).text())
+shorter = partial(first_lines, lines=1)
+print(run(chain(Window(40), without_noise, shorter), view_of(chat)).text())
 print(*run(only_words, view_of(chat)).warnings)
 
+# ruff: noqa: ARG001
 # prints:
 # user: Which flights are there to Lima?
 # assistant:  [tool calls: find_flights({"to":"LIM"})]

@@ -38,6 +38,7 @@ with Memory.open(chats, thread="ana", strategy=strategy, ask=model) as memory:
     memory.revert(memory.view().log.decided)  # the summary is undone
     print(f"{len(memory.entries())} messages kept, {len(memory.view())} in view")
 
+# ruff: noqa: E501
 # prints:
 # (a model reads 3 messages)
 # system: You book travel. Ask before you pay.
@@ -48,6 +49,6 @@ with Memory.open(chats, thread="ana", strategy=strategy, ask=model) as memory:
 # assistant: Booked: seat 14A on UX 175.
 # user: And where could I stay?
 # 6 of 8 messages, 108 tokens
-# Summarize(4, replace=True): 3 entries (1-3) folded into 'Summary of the earlier conversation: Ana flies from Madrid …', to be written back: summarized, the last 4 messages are kept as they are
+# Summarize(4, replace=True): 3 entries (1-3) folded into 'Summary of the earlier conversation: Ana flies from Madrid …', written back: before the last 4 messages
 # 7 messages kept, 5 in view
 # 7 messages kept, 7 in view

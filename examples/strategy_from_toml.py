@@ -44,8 +44,7 @@ print(
     run(strategy, view_of(chat), ask=replies("Two bicycles, one with a seat for a child.")).text()
 )
 
-# ruff: noqa: ARG001
-
+# ruff: noqa: ARG001, E501, ERA001
 # prints:
 # Window(40, down_to=20) | without_greetings | Summarize(keep_rounds=1, role='user', label='Earlier on:') | TokenBudget(40, count=tokens.words)
 # {"use": "Window", "last": 40, "down_to": 20}

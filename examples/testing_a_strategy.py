@@ -49,8 +49,7 @@ for test in (test_drops_a_call_with_its_result, test_keeps_a_pinned_receipt, tes
     test()
     print(f"{test.__name__}: passed")
 
-# ruff: noqa: S101
-
+# ruff: noqa: ERA001, S101
 # prints:
 # test_drops_a_call_with_its_result: passed
 # test_keeps_a_pinned_receipt: passed

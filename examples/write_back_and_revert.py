@@ -45,8 +45,8 @@ shown("retracted")
 eight = memory.entries()[4]
 memory.rewind(eight.seq)
 shown("rewound")
-print(texts(memory.view()))
 
+# ruff: noqa: ERA001
 # prints:
 # projected          6 said, 6 in the view, 4 sent
 # compacted          6 said, 4 in the view, 4 sent
@@ -56,4 +56,3 @@ print(texts(memory.view()))
 # ['Where do I change trains for Toledo?', 'In Madrid, at Atocha.', 'How long does it take?']
 # retracted          7 said, 4 in the view, 4 sent
 # rewound            7 said, 2 in the view, 2 sent
-# ['How long does it take?', '33 minutes.']

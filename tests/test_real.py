@@ -40,8 +40,9 @@ from unabridged.contract import Ask, TrimContext
 from unabridged.formats.openai_chat import dump, load
 from unabridged.pipeline import Pipeline
 from unabridged.records import Drop
+from unabridged.results import TrimResult
 from unabridged.spans import Span
-from unabridged.views import View, apply
+from unabridged.views import View
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
 FILES = ("tau_airline", "pi_coding", "swe_agent", "crosswoz")
@@ -183,10 +184,11 @@ class Log:
         self._question = users[-1] if users else 0
         self._judged = {}
 
-    def faults(self, strategy: Pipeline, view: View) -> list[str]:
+    def faults(self, strategy: Pipeline, result: TrimResult) -> list[str]:
         """
         What is wrong with the view that *strategy* made, as lines to read.
         """
+        view = result.view
         firsts = tuple([-item.first if item.stands_in else item.first for item in view])
         found = self._judged.get(firsts)
         if found is None:
@@ -194,8 +196,21 @@ class Log:
         lost = "anywhere" not in repr(strategy) and self._question not in firsts
         if self._question and lost:
             found = [*found, "the newest user message is not there"]
+        if result.over is None and self._beyond(strategy, view):
+            found = [*found, "it is over the limit, and nothing says so"]
 
         return [f"entries 1-{self._at}, {strategy!r}: {fault}" for fault in found]
+
+    def _beyond(self, strategy: Pipeline, view: View) -> bool:
+        match strategy.steps:
+            case (Window(last=int(limit)) as step,):
+                return limit < sum(
+                    item.pin != "role" or step.count_pins or not step.pin_system for item in view
+                )
+            case (TokenBudget(limit=int(limit)),):
+                return limit < sum(self.context.count(message) for message in view.messages)
+            case _:
+                return False
 
     def _judge(self, view: View, firsts: Sequence[int]) -> list[str]:
         turns = [
@@ -255,9 +270,9 @@ def projections(turns: Turns, stops: Sequence[int]) -> Tally:
         log.go_on(stop)
         here = log.memory.view()
         for strategy in PROJECTED:
-            faults += log.faults(strategy, run(strategy, here, log.context, ask=digest).view)
+            faults += log.faults(strategy, run(strategy, here, log.context, ask=digest))
         for strategy in MARKED:
-            faults += log.faults(strategy, log.memory.context(strategy).view)
+            faults += log.faults(strategy, log.memory.context(strategy))
         views += len(PROJECTED) + len(MARKED)
 
     return Tally(views, faults)
@@ -273,8 +288,9 @@ def write_backs(turns: Turns, stops: Sequence[int]) -> Tally:
         log.memory.strategy = strategy
         for stop in stops:
             log.go_on(stop)
-            faults += log.faults(strategy, log.memory.context().view)
-            faults += log.faults(strategy, log.memory.view())
+            result = log.memory.context()
+            written = TrimResult(log.memory.view(), over=result.over)
+            faults += log.faults(strategy, result) + log.faults(strategy, written)
 
     return Tally(2 * len(WRITTEN) * len(stops), faults)
 
@@ -403,7 +419,7 @@ class TestStrategies:
             here = log.memory.view()
             for last in (4, 5):
                 old = Span.between(1, max(0, stop - last))
-                naive = apply(here, [Drop(old)]) if old else here
+                naive = TrimResult(here, (Drop(old),) if old else ())
                 found |= {fault.split(": ")[1] for fault in log.faults(chain(Window(last)), naive)}
 
         assert {"new problems", "the newest user message is not there"} <= {

@@ -7,9 +7,9 @@ from attrs import evolve
 
 from unabridged import Memory, Summarize, Window, assistant, run, system, user
 from unabridged.contract import TrimContext
-from unabridged.overrun import Overrun
 from unabridged.errors import OutcomeError
 from unabridged.messages import Message, ToolCall
+from unabridged.overrun import Overrun
 from unabridged.records import Compacted, Drop, Fold, Hold, Insert, Note, Reverted
 from unabridged.results import (
     Prefix,
@@ -272,9 +272,9 @@ class TestExplain:
             "7 of 9 messages, 24 tokens\n"
             "Window(6): entry 2 left: old\n"
             "a step: 2 entries (3-4) left\n"
-            "Short(): entry 5 reworded, to be written back: shorter\n"
+            "Short(): entry 5 reworded, written back: shorter\n"
             "Summarize(2): 2 entries (6-7) folded into 'a summary that goes on and on, and on, "
-            "far beyond the width…', to be written back\n"
+            "far beyond the width…', written back\n"
             "date: put in at the head: user: now: the date\n"
             "date: put in after entry 8: user: then\n"
             "Recall(1): entry 8 held: recalled\n"
@@ -297,8 +297,7 @@ class TestExplain:
             "4 of 11 messages, 9 tokens\n"
             "Window(4): 6 entries (2-7) left: before the last 4 messages\n"
             "Summarize(2, replace=True): 2 entries (8-9) folded into 'Summary of the earlier "
-            "conversation: short', to be written back: summarized, the last 2 messages are kept "
-            "as they are\n"
+            "conversation: short', written back: before the last 2 messages\n"
             "pinned: 1"
         )
 

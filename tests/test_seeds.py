@@ -10,6 +10,7 @@ in each class, restated in our API.
 import asyncio
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -177,6 +178,20 @@ class TestRollmem:
 
         assert before.messages == restored.context().messages
         assert memory.summary() == restored.summary() == "q1 a1 q2 a2"
+
+    def test_its_windows_and_summaries_of_later_versions(self):
+        """
+        `WindowMemory(max_messages)` is `Window`; `SummaryMemory` keeps a summary alone.
+
+        Here the newest message stays beside the summary, or there would be no
+        question to answer.
+        """
+        memory = Memory(strategy=Window(2), ask=joined)
+        memory.append(*talk(2))
+        summary = Summarize(keep_last=1, label="", guard_size=False)
+
+        assert ["q2", "a2"] == texts(memory.context())
+        assert ["q1 a1", "q2", "a2"] == texts(memory.context(summary))
 
     @pytest.mark.parametrize("limit", [0, -1])
     def test_1_limits_are_positive(self, limit):
@@ -824,6 +839,14 @@ class TestMolo:
         assert isinstance(seen, tuple)
         assert hash(seen) == hash(memory.context().messages)
 
+    def test_12_a_memory_prints_its_strategy(self):
+        """
+        What a memory does can be read from its repr.
+        """
+        assert "Memory(thread='default', strategy=Window(40) | TokenBudget(8_000))" == repr(
+            Memory(strategy=Window(40) | TokenBudget(8_000))
+        )
+
     def test_13_does_not_stumble_over_a_log_without_a_user(self):
         """
         Without a user message nothing breaks; here it is cut by blocks, the newest stays.
@@ -1122,7 +1145,27 @@ class TestWindlass:
         memory = remembered(talk(3), Window(4))
 
         assert ["q3", "a3"] == texts(memory.context(Window(2)))
+        assert texts(talk(3)) == texts(memory.context(Window(None)))
         assert texts(talk(2, first=2)) == texts(memory.context(query="q1"))
+
+    def test_sessions_may_share_a_memory(self):
+        """
+        Threads of execution that append and read at once lose nothing and double nothing.
+        """
+        memory = Memory(strategy=Window(3, down_to=1))
+        said = [[user(f"{worker} {n}") for n in range(25)] for worker in range(4)]
+
+        def work(messages: list[Message]) -> None:
+            for message in messages:
+                memory.append(message)
+                assert memory.context().messages
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, said))
+        stored = [entry.message for entry in memory.entries()]
+
+        assert said == [[m for m in stored if m in messages] for messages in said]
+        assert 100 == len(stored)
 
     def test_names_its_strategies(self):
         """

@@ -83,19 +83,6 @@ class TestSpan:
 
         assert Span.of(expected) == Span.of(numbers).tail(count, before)
 
-    @given(sets.filter(bool))
-    def test_around_is_the_range_of_a_number(self, numbers):
-        """
-        The whole run that the number stands in.
-        """
-        span = Span.of(numbers)
-        for number in numbers:
-            first, last = span.around(number)
-
-            assert first <= number <= last
-            assert numbers.issuperset(range(first, last + 1))
-            assert numbers.isdisjoint({first - 1, last + 1})
-
     @given(sets)
     def test_extended_adds_a_number_above_all_others(self, numbers):
         """

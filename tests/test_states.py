@@ -5,6 +5,7 @@ States: what the records of a thread come to, one decision after another.
 from attrs import evolve
 
 from unabridged import assistant, system, user
+from unabridged.ledger import Gone, Late, Undone, in_force
 from unabridged.links import Marks
 from unabridged.messages import Message, ToolResult
 from unabridged.records import (
@@ -19,10 +20,8 @@ from unabridged.records import (
     Pinned,
     Record,
     Reverted,
-    by_hand,
 )
 from unabridged.spans import NOTHING, Span
-from unabridged.ledger import Gone, Late, Undone, in_force
 from unabridged.states import ThreadState, advance, rebuilt
 from unabridged.testing import call, result
 
@@ -228,13 +227,13 @@ class TestReverted:
 
         assert ([2, 3, 4], [], [[1]]) == seen(state)
 
-    def test_what_was_taken_by_hand_is_not_undone(self):
+    def test_what_was_taken_by_hand_is_undone_too(self):
         """
-        No step did it, so no step has to project it.
+        Under its own name, which no step has.
         """
         state = state_of(*CHAT, wrote(drop(1, step="memory.retract(1)")), Reverted(5))
 
-        assert () == state.undone
+        assert (Undone("memory.retract(1)", Span.one(1)),) == state.undone
 
     def test_a_redo_leaves_out_what_is_pinned_since(self):
         """
@@ -351,25 +350,33 @@ class TestLate:
         assert ([3], [], [[1, 2]]) == seen(state)
         assert (Late(3, Span.one(2), bare=False),) == state.late
 
-    def test_a_later_decision_takes_it_along(self):
+    def test_a_redo_takes_it_along(self):
         """
-        A result that came late to a live call leaves with that call; a revert brings both back.
+        It came while the drop of its call was undone.
         """
-        lines = (user("q"), call("c1"), user("x"), wrote(drop(1)), result("c1"), wrote(drop(2)))
-        state = state_of(*lines)
+        lines = (user("q"), call("c1"), user("x"), wrote(drop(1, 2)), Reverted(4), result("c1"))
 
-        assert ([3], [], [[1, 2], [4]]) == seen(state)
-        assert ([2, 3, 4], [], [[1]]) == seen(state_of(*lines, Reverted(6)))
+        assert ([1, 2, 3, 4], [], []) == seen(state_of(*lines))
+        assert ([3], [], [[1, 2], [4]]) == seen(state_of(*lines, Reverted(5)))
+        assert ([1, 2, 3, 4], [], []) == seen(state_of(*lines, Reverted(5), Reverted(7)))
 
     def test_one_that_left_by_itself_is_not_taken_again(self):
         """
         It is gone already, for its own reason.
         """
-        lines = (user("q"), call("c1"), user("x"), wrote(drop(1)), result("c1"))
-        state = state_of(*lines, wrote(drop(4, reason="long")), wrote(drop(2)))
+        lines = (user("q"), call("c1"), user("x"), wrote(drop(1, 2)), Reverted(4), result("c1"))
+        state = state_of(*lines, wrote(drop(4, reason="long")), Reverted(5))
 
         assert ([3], [], [[1, 2], [4]]) == seen(state)
-        assert "long" == state.gone[-1].reason
+        assert ["old", "long"] == [gone.reason for gone in state.gone]
+
+    def test_came_in_time_where_its_call_still_stood(self):
+        """
+        Nothing is kept about it.
+        """
+        state = state_of(user("q"), call("c1"), user("x"), wrote(drop(1)), result("c1"))
+
+        assert ([2, 3, 4], ()) == (list(state.live), state.late)
 
     def test_what_follows_belongs_to_the_round_in_the_view(self):
         """
@@ -441,4 +448,3 @@ class TestAdvance:
         state = state_of(*CHAT, wrote(drop(1), drop(2, step="memory.retract(2)")))
 
         assert [2] == list(state.retracted)
-        assert [False, True] == [by_hand(drop(1)), by_hand(drop(2, step="memory.retract(2)"))]

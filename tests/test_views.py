@@ -507,7 +507,13 @@ class TestLoaded:
 
         assert (1, 10) == (view.first, calls)
 
-    @given(logs, st.integers(1, 4), slices, st.integers(1, 16), st.integers(0, 9))
+    @given(
+        logs.filter(lambda log: len(log) > 2),
+        st.integers(1, 4),
+        slices,
+        st.integers(1, 16),
+        st.integers(0, 9),
+    )
     def test_shows_what_the_whole_view_shows(self, messages, depth, cut, seq, count):
         """
         Whatever is read, in whatever order it is loaded.

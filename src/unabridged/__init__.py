@@ -15,6 +15,8 @@ assistant: Hello, Ana.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from unabridged.contract import Ask, TrimContext
+from unabridged.items import Item
 from unabridged.memory import Memory
 from unabridged.messages import (
     Audio,
@@ -31,7 +33,8 @@ from unabridged.messages import (
     tool,
     user,
 )
-from unabridged.pipeline import chain, custom, written_back
+from unabridged.pipeline import Strategy, chain, custom, written_back
+from unabridged.results import TrimResult
 from unabridged.running import arun, run
 from unabridged.strategies import (
     HeadAndTail,
@@ -45,6 +48,7 @@ from unabridged.strategies import (
     Window,
 )
 from unabridged.tokens import Budget
+from unabridged.views import View
 
 if TYPE_CHECKING:
     from unabridged import declared as declared
@@ -52,12 +56,14 @@ if TYPE_CHECKING:
     from unabridged.async_memory import AsyncMemory
 
 __all__ = [
+    "Ask",
     "AsyncMemory",
     "Audio",
     "Budget",
     "Document",
     "HeadAndTail",
     "Image",
+    "Item",
     "MaxRounds",
     "Memory",
     "Message",
@@ -66,11 +72,15 @@ __all__ = [
     "Over",
     "Reasoning",
     "Sparing",
+    "Strategy",
     "Summarize",
     "Text",
     "TokenBudget",
     "ToolCall",
     "ToolResult",
+    "TrimContext",
+    "TrimResult",
+    "View",
     "When",
     "Window",
     "arun",

@@ -10,12 +10,12 @@ from typing import Any, Self, TypeVar, cast
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
 from unabridged.items import Item
-from unabridged.keeping import Appends, Keeper
+from unabridged.keeping import Appends, Keeper, restored
 from unabridged.messages import Message
 from unabridged.records import Entry, Record
 from unabridged.results import TrimResult
 from unabridged.running import AskFunction, SearchFunction, answering, checked
-from unabridged.settings import Settings
+from unabridged.settings import Settings, checked_store
 from unabridged.steps import is_async
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.in_thread import InThread
@@ -62,7 +62,9 @@ class AsyncMemory(Settings):
         search: SearchFunction | None = None,
     ) -> None:
         super().__init__(thread, strategy, budget, count, ask, search, sync=False)
-        self._store = _awaited(InMemoryStore() if store is None else store)
+        store = InMemoryStore() if store is None else store
+        checked_store(store)
+        self._store = _awaited(store)
         self._keeper = Keeper(thread)
         self._lock = asyncio.Lock()
 
@@ -223,6 +225,7 @@ class AsyncMemory(Settings):
         """
         As `Memory.from_dict`.
         """
+        restored(data)
         name = thread or str(data.get("thread") or "default")
         memory = cls(store, name, strategy, budget=budget, count=count, ask=ask, search=search)
         await memory._drive(memory._keeper.restore(data))

@@ -16,8 +16,7 @@ from attrs import field, frozen
 from unabridged.items import Item
 from unabridged.messages import Message, Reasoning, Text, ToolCall, ToolResult, system, user
 from unabridged.results import TrimResult
-from unabridged.tokens.budget import Budget
-from unabridged.tokens.counters import TokenCounter
+from unabridged.tokens import Budget, TokenCounter, exact, kept
 from unabridged.views import View
 
 __all__ = [
@@ -25,6 +24,7 @@ __all__ = [
     "Await",
     "CompactionStrategy",
     "Flow",
+    "Kept",
     "Outcome",
     "Search",
     "StrategyLike",
@@ -33,10 +33,7 @@ __all__ = [
 ]
 
 
-def _no_counter(message: Message) -> int:
-    from unabridged.tokens import exact, kept  # noqa: PLC0415  loads no vocabulary until it counts
-
-    return kept(exact())(message)
+_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 
 
 @frozen
@@ -55,7 +52,7 @@ class TrimContext:
     """
 
     budget: Budget | None = None
-    count: TokenCounter = field(default=_no_counter, repr=False)
+    count: TokenCounter = field(default=exact(), converter=kept, repr=False)
     query: str | None = None
     previous: tuple[Message, ...] = field(default=(), repr=False)
 
@@ -86,7 +83,7 @@ class Ask:
         """
         The items, one JSON object a line, so that no text can pass for another speaker's line.
         """
-        return "\n".join(_line(item) for item in self.items)
+        return "\n".join(_line(item).translate(_LINE_ENDS) for item in self.items)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -158,8 +155,6 @@ class CompactionStrategy(Protocol):
         ...
 
 
-Trimmer: TypeAlias = (
-    Callable[[View, TrimContext], Iterable[Item | Message]]
-    | Callable[[View, TrimContext], Awaitable[Iterable[Item | Message]]]
-)
-StrategyLike: TypeAlias = CompactionStrategy | Trimmer | Sequence["StrategyLike"]
+Kept: TypeAlias = Iterable[Item | Message]
+Trimmer: TypeAlias = Callable[[View, TrimContext], Outcome | Kept | Awaitable[Outcome | Kept]]
+StrategyLike: TypeAlias = Trimmer | Sequence["StrategyLike"]

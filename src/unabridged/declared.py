@@ -51,7 +51,8 @@ _CLASSES: dict[str, Any] = {
         Window,
     )
 }
-_CLASSES["exact"] = type(tokens.exact())
+_EXACT: Any = tokens.exact()
+_CLASSES["exact"] = type(_EXACT)
 _FUNCTIONS: dict[str, Any] = {
     "quarter": tokens.quarter,
     "rough": tokens.rough,
@@ -77,6 +78,9 @@ def register(name: str) -> Callable[[Thing], Thing]:
         taken = _CLASSES.get(name, _FUNCTIONS.get(name, thing))
         if taken != thing:
             msg = f"declared: the name {name!r} stands for {taken!r} already; choose another"
+            raise ConfigError(msg)
+        if isinstance(cast("Any", thing), type) and not attrs.has(cast("Any", thing)):
+            msg = f"declared: the class {thing.__name__} is no attrs class, so it has no options"
             raise ConfigError(msg)
         table = _CLASSES if isinstance(cast("Any", thing), type) else _FUNCTIONS
         table[name] = thing
@@ -122,7 +126,8 @@ down_to, opening, by, straddle, pin_system, count_pins, strict, replace
     """
     match data:
         case str():
-            return _known(data)
+            known = _known(data)
+            return _built({"use": data}) if isinstance(known, type) else known
         case Mapping():
             return _built(data)
         case Sequence():
@@ -147,6 +152,8 @@ def _built(data: Mapping[str, Any]) -> Any:
     known = _known(name)
     fields = {field.name: field for field in attrs.fields(known) if field.init}
     _only(name, options, tuple(fields))
+    if known is type(_EXACT):
+        options.setdefault("encoding", _EXACT.encoding)
     missing = [f for f in fields if f not in options and fields[f].default is attrs.NOTHING]
     if missing:
         msg = f"declared: {name} needs `{'`, `'.join(missing)}`"
@@ -163,8 +170,8 @@ def _value(value: Any, field: Any) -> Any:
         return value
     if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):
         return from_data(value)
-    if isinstance(value, str) and value in _FUNCTIONS:
-        return _FUNCTIONS[value]
+    if isinstance(value, str):
+        return from_data(value)
 
     return value
 

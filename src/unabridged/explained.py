@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from unabridged.records import Change, Drop, Fold, Hold, Insert
 from unabridged.spans import Span
 from unabridged.views import View
+from unabridged.writable import written
 
 if TYPE_CHECKING:
     from unabridged.trim_result import TrimResult
@@ -75,8 +76,9 @@ def explanation(result: "TrimResult") -> str:
     """
     before, after = result.before, result.view
     lines = [f"{len(after)} of {len(before)} messages, {result.tokens:_} tokens"]
+    writes, _ = written(before, result.changes)
     for change in result.changes:
-        mark = ", to be written back" if change.replace else ""
+        mark = ", written back" if change in writes else ""
         step = change.step or "a step"
         reason = f": {change.reason}" if change.reason else ""
         match change:

@@ -139,13 +139,20 @@ def add_start(starts: list[int], items: Sequence[Item], place: int) -> list[int]
         if item.after == 0:
             starts.append(place)
         return starts
-    if not 0 < item.head < ranges[0][0]:
+    head = item.head
+    if not 0 < head < ranges[0][0]:
         starts.append(place)
         return starts
     count = len(starts)
-    while count > 1 and items[starts[count - 1]].first > item.head:
+    while count and items[starts[count - 1]].first >= head:
         count -= 1
-    if not count:
-        return [place]
+    end = (starts[count] if count < len(starts) else place) - 1
+    while end >= 0 and not items[end].sources.ranges:
+        end -= 1
+    if count and items[end].first >= head:  # the block before reaches beyond what this is tied to
+        return starts[:count]
+    if count == len(starts):
+        starts.append(place)
+        return starts
 
-    return starts if count == len(starts) else starts[:count]
+    return starts if count + 1 == len(starts) else starts[: count + 1]

@@ -15,7 +15,13 @@ from attrs import evolve, frozen
 from unabridged import deciding
 from unabridged.codec import record_from_json, record_to_json
 from unabridged.contract import StrategyLike, TrimContext
-from unabridged.errors import ConfigError, CorruptLogError, LogConflictError, UnabridgedError
+from unabridged.errors import (
+    ConfigError,
+    CorruptLogError,
+    LogConflictError,
+    StoreError,
+    UnabridgedError,
+)
 from unabridged.items import Item, Unloaded
 from unabridged.messages import Message
 from unabridged.messages import system as system_message
@@ -37,7 +43,7 @@ from unabridged.views import View
 from unabridged.work import Do, Outcome, Work, replayed
 from unabridged.writable import written
 
-__all__ = ["Appends", "Keeper", "Wish"]
+__all__ = ["Appends", "Keeper", "Wish", "restored"]
 
 TRIES = 4
 VERSION = 1
@@ -98,7 +104,7 @@ class Keeper:
         receipt = yield Do("append", (self.thread, bodies), {"expect": expect})
         self._took(receipt)
         for entry in receipt.entries:
-            if entry.seq not in receipt.state.live:
+            if entry.seq not in receipt.state.live | receipt.state.lost:
                 logger.warning(
                     "thread %r: entry %d answers a call that left the view, and went with it; "
                     "revert what took the call to see both",
@@ -272,8 +278,19 @@ class Keeper:
     def to_dict(self) -> Work[dict[str, Any]]:
         """
         All records as data.
+
+        Raises:
+            StoreError: the store has deleted entries, so the records are not whole.
         """
+        state = yield Do("state", (self.thread,))
+        if state.lost:
+            msg = (
+                f"thread {self.thread!r}: the store deleted the entries {state.lost} (retain=), "
+                "so its records cannot be replayed; keep all, or copy the messages"
+            )
+            raise StoreError(msg)
         records = yield Do("read", (self.thread,))
+
         return {
             "version": VERSION,
             "thread": self.thread,
@@ -284,10 +301,7 @@ class Keeper:
         """
         Append the records of `to_dict`, into a thread that has none.
         """
-        if not isinstance(data, Mapping) or data.get("version") != VERSION:
-            version = data.get("version") if isinstance(data, Mapping) else data
-            msg = f"from_dict: expected what to_dict gave, version {VERSION}, got {version!r}"
-            raise CorruptLogError(msg)
+        records = restored(data)
         state = yield Do("state", (self.thread,))
         if state.rec:
             msg = (
@@ -295,7 +309,7 @@ class Keeper:
                 "give another thread= or delete it first"
             )
             raise ConfigError(msg)
-        for record in map(record_from_json, data.get("records", ())):
+        for record in records:
             yield Do("append", (self.thread, [record.body]), {"at": record.at})
 
     # -- what is loaded
@@ -361,3 +375,22 @@ def _fresh_notes(old: Iterable[Note], new: Sequence[Note]) -> tuple[Note, ...]:
     known = set(old)
 
     return tuple(note for note in dict.fromkeys(new) if note not in known)
+
+
+def restored(data: object) -> tuple[Record, ...]:
+    """
+    The records in what `to_dict` gave.
+
+    Raises:
+        CorruptLogError: it is something else, or a record is damaged.
+    """
+    version = data.get("version") if isinstance(data, Mapping) else type(data).__name__
+    if not isinstance(data, Mapping) or version != VERSION:
+        msg = f"from_dict: expected what to_dict gave, version {VERSION}, got {version!r}"
+        raise CorruptLogError(msg)
+    records = data.get("records")
+    if not isinstance(records, Sequence) or isinstance(records, str):
+        msg = f"from_dict: `records` must be a list, got {type(records).__name__}"
+        raise CorruptLogError(msg)
+
+    return tuple(record_from_json(record) for record in records)

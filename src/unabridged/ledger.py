@@ -20,7 +20,6 @@ from unabridged.records import (
     Pinned,
     Record,
     Reverted,
-    by_hand,
 )
 from unabridged.spans import NOTHING, Span
 
@@ -188,7 +187,7 @@ def counting(
             Undone(change.step, change.sources)
             for changes in undone.values()
             for change in changes
-            if isinstance(change, Drop | Fold) and not by_hand(change)
+            if isinstance(change, Drop | Fold)
         ),
         tuple(text for texts in skipped.values() for text in texts),
     )
@@ -205,8 +204,9 @@ def _redone(
     for at, span, on in pins:
         if at > rec:
             pinned = pinned | span if on else pinned - span
+    since = {later: changes for later, changes in active.items() if later > rec}
     elsewhere = Span.union(
-        fold.sources for fold in folded(seq, active).folds if len(fold.sources) > 1
+        fold.sources for fold in folded(seq, since).folds if len(fold.sources) > 1
     )
     kept: list[Change] = []
     skipped: list[str] = []

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
 from unabridged.items import Item
-from unabridged.keeping import Appends, Keeper
+from unabridged.keeping import Appends, Keeper, restored
 from unabridged.messages import Message
 from unabridged.records import Entry, Record
 from unabridged.results import TrimResult
@@ -22,7 +22,7 @@ from unabridged.running import (
     answering,
     settled_answer,
 )
-from unabridged.settings import Settings
+from unabridged.settings import Settings, checked_store
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.protocol import Store
 from unabridged.strategies.no_compaction import NoCompaction
@@ -75,6 +75,7 @@ class Memory(Settings):
     ) -> None:
         super().__init__(thread, strategy, budget, count, ask, search, sync=True)
         self._store: Store = InMemoryStore() if store is None else store
+        checked_store(self._store)
         self._keeper = Keeper(thread)
         self._lock = threading.Lock()
 
@@ -358,6 +359,7 @@ class Memory(Settings):
             CorruptLogError: *data* is not what `to_dict` gave.
             ConfigError: the thread holds records already.
         """
+        restored(data)
         name = thread or str(data.get("thread") or "default")
         memory = cls(store, name, strategy, budget=budget, count=count, ask=ask, search=search)
         memory._drive(memory._keeper.restore(data))

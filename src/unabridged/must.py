@@ -53,20 +53,22 @@ def must_stay(view: View, rules: CutRules) -> Must:
     What may not leave: pins, pending calls, the newest block, the newest user message.
     """
     places: dict[int, str] = {}
-    pinned = _put_pins(view, rules, places)
     links = view.log.links
+    asked = -1
+    if rules.opening != "anywhere" and (asked := _standing_at(view, links.asked)) >= 0:
+        _put(places, view.block_at(asked), "the newest user message")
+    pinned = _put_pins(view, rules, places)
     if links.pending and (place := _standing_at(view, links.pending)) >= 0:
         block = view.block_at(place)
         _put(places, block, "a call that waits for its result")
         bring(view, block.start, places)
-    if rules.opening != "anywhere" and (place := _standing_at(view, links.asked)) >= 0:
-        _put(places, view.block_at(place), "the newest user message")
     stop = view.size
     for start in view.starts():
         block = range(start, stop)
         if pinned.isdisjoint(block):
             _put(places, block, "the newest block")
-            if rules.opening == "question":
+            # under "next" the newest user message opens the view, unless it comes later
+            if rules.opening == "question" or (rules.opening == "next" and start < asked):
                 bring(view, start, places)
             break
         stop = start
@@ -78,11 +80,12 @@ def _put_pins(view: View, rules: CutRules, places: dict[int, str]) -> set[int]:
     """
     Put in what was put in at the head, the pinned blocks and their openers; give the pinned.
     """
+    pinned: set[int] = set()
     for place, item in enumerate(view.between(0, 8)):
         if item.after != 0 or item.sources:
             break
         places[place] = "put in at the head"
-    pinned = set(places)
+        pinned.add(place)
     for seq in view.pins:
         place = view.find(seq)
         if place < 0 or place in pinned:

@@ -15,33 +15,79 @@ from unabridged.results import TrimResult
 from unabridged.views import View
 
 __all__ = [
+    "as_share",
+    "checked_function",
     "choice",
     "cut_result",
     "down_to_option",
     "flag",
+    "function",
     "ge",
     "last_cut",
     "plural",
+    "role_name",
     "share_of",
 ]
 
 
-def ge(least: int) -> Callable[[Any, Any, Any], None]:
+def ge(least: int, *, optional: bool = True) -> Callable[[Any, Any, Any], None]:
     """
-    A validator: an int of *least* or more, or None for no limit.
+    A validator: an int of *least* or more, or, where that is *optional*, None for no limit.
     """
 
     def check(instance: object, attribute: Any, value: object) -> None:
-        if value is None:
+        if value is None and optional:
             return
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            none = ", or None for no limit" if optional else ""
             msg = (
-                f"{type(instance).__name__}: `{attribute.name}` must be an int of {least} or more, "
-                f"or None for no limit, got {value!r}"
+                f"{type(instance).__name__}: `{attribute.name}` must be an int of {least} or "
+                f"more{none}, got {value!r}"
             )
             raise ConfigError(msg)
 
     return check
+
+
+def role_name(instance: object, attribute: Any, value: object) -> None:
+    """
+    A validator: a word that may be the role of a message.
+    """
+    if not isinstance(value, str) or not value.strip():
+        msg = (
+            f"{type(instance).__name__}: `{attribute.name}` must be a word such as 'system', "
+            f"got {value!r}"
+        )
+        raise ConfigError(msg)
+
+
+def function(instance: object, attribute: Any, value: object) -> None:
+    """
+    A validator: a function, or None where that is the default.
+    """
+    if value is None and attribute.default is None:
+        return
+    if not callable(value):
+        msg = (
+            f"{type(instance).__name__}: `{attribute.name}` must be a function, "
+            f"got {type(value).__name__} {value!r}"
+        )
+        raise ConfigError(msg)
+
+
+def checked_function() -> Any:
+    """
+    A field that takes a function.
+    """
+    return field(validator=function)
+
+
+def as_share(value: Any) -> Any:
+    """
+    A converter: a whole number given for a share is the same share.
+    """
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if whole and value == 1 else value
 
 
 def share_of(instance: object, attribute: Any, value: object) -> None:

@@ -29,11 +29,8 @@ __all__ = [
     "Pinned",
     "Record",
     "Reverted",
-    "by_hand",
     "stepped",
 ]
-
-BY_HAND = "memory."
 
 
 @frozen
@@ -207,13 +204,6 @@ class Entry:
     head: int = field(default=0, kw_only=True, repr=False)
     opener: int = field(default=0, kw_only=True, repr=False)
     asked: int = field(default=0, kw_only=True, repr=False)
-
-
-def by_hand(change: Change) -> bool:
-    """
-    Whether a person took these entries (`retract`, `rewind`, `clear`), not a strategy.
-    """
-    return change.step.startswith(BY_HAND)
 
 
 def stepped(change: Change, step: str) -> Change:

@@ -11,7 +11,7 @@ from unabridged.running import AskFunction, SearchFunction
 from unabridged.steps import is_async
 from unabridged.tokens import Budget, TokenCounter, exact, kept
 
-__all__ = ["Settings"]
+__all__ = ["Settings", "checked_store"]
 
 
 class Settings:
@@ -32,6 +32,13 @@ class Settings:
     ) -> None:
         if not isinstance(thread, str) or not thread:
             msg = f"thread= must be a name, got {thread!r}"
+            raise ConfigError(msg)
+        for name, function in (("ask", ask), ("search", search)):
+            if function is not None and not callable(function):
+                msg = f"{name}= must be a function, got {type(function).__name__}"
+                raise ConfigError(msg)
+        if not isinstance(budget, int | Budget | None):
+            msg = f"budget= must be a number of tokens or a Budget, got {budget!r}"
             raise ConfigError(msg)
         self._thread = thread
         self._sync = sync
@@ -78,3 +85,13 @@ class Settings:
     @strategy.setter
     def strategy(self, strategy: StrategyLike) -> None:
         self._strategy = self._checked(strategy)
+
+
+def checked_store(store: object) -> None:
+    """
+    Refuse what is no store, above all a path.
+    """
+    if not callable(getattr(store, "append", None)) or not callable(getattr(store, "state", None)):
+        line = f"Memory.open({store!r}) opens a file" if isinstance(store, str) else "see Store"
+        msg = f"store= must be a store, got {type(store).__name__}; {line}"
+        raise ConfigError(msg)

@@ -149,7 +149,7 @@ class _Replay:
 def _append(state: ThreadState, rec: int, body: Appended) -> tuple[ThreadState, Marks]:
     seq, message = body.seq, body.message
     links, marks, answered = joined(state.links, seq, message)
-    late = bool(answered) and answered.first <= state.decided_seq
+    late = bool(answered) and _is_late(state, answered)
     if late and answered.isdisjoint(state.standing):
         links = _untied(links, state.links, seq, message)
     by_role = message.role in PINNED_ROLES
@@ -182,6 +182,15 @@ def _append(state: ThreadState, rec: int, body: Appended) -> tuple[ThreadState, 
     return after, marks
 
 
+def _is_late(state: ThreadState, calls: Span) -> bool:
+    """
+    Whether a decision, or one that a redo may bring back, took any of these calls.
+    """
+    return not calls <= state.standing or any(
+        not undone.sources.isdisjoint(calls) for undone in state.undone
+    )
+
+
 def _took_late(state: ThreadState, late: Late) -> ThreadState:
     """
     The state once a late entry has gone where the calls it answers went, if it did.
@@ -203,9 +212,17 @@ def _untied(links: Links, before: Links, seq: int, message: Message) -> Links:
     The links after an entry that answers only calls that have left: nothing ties it.
     """
     words = has_words(message)
+    old = {(call.id, call.seq): call for call in before.calls}
+    calls = tuple(
+        call._replace(head=known.head, opener=known.opener)
+        if (known := old.get((call.id, call.seq)))
+        else call._replace(head=seq, opener=before.opener)
+        for call in links.calls
+    )
 
     return evolve(
         links,
+        calls=calls,
         opener=seq if words else before.opener,
         asked_block=(seq, seq) if words else before.asked_block,
         spoke_block=before.spoke_block,
@@ -247,30 +264,47 @@ def _decide(state: ThreadState, record: Record, log: Log) -> ThreadState:
         skipped=skipped,
     )
 
-    return evolve(after, links=_relinked(after, log.marks))
+    return evolve(after, links=_relinked(state, after, log.marks))
 
 
-def _relinked(state: ThreadState, marks: Callable[[int], Marks]) -> Links:
+def _relinked(before: ThreadState, state: ThreadState, marks: Callable[[int], Marks]) -> Links:
     """
     Where the next entry's round and the newest words are, now that entries came or went.
+
+    The marks of an entry tell what stood before it when it came. Entries that
+    came back stood beside later ones that do not know of them, so the end of
+    each run of these is asked too.
     """
-    standing = state.standing - state.lost
-    retracted = state.retracted
+    standing, retracted = state.standing - state.lost, state.retracted
+    ends = [standing.last, *(last for _, last in (standing - before.standing).ranges)]
+    asked = max(_newest(end, standing, marks, _asked, standing.__contains__) for end in ends)
+    opener = max(
+        _newest(end, standing, marks, _opener, lambda seq: seq not in retracted) for end in ends
+    )
     links = state.links
-    asked, opener = _newest(standing, marks, lambda found: found.asked, standing.__contains__), 0
-    opener = _newest(standing, marks, lambda found: found.opener, lambda seq: seq not in retracted)
     block = links.asked_block if asked == links.asked else (0, 0)
 
     return evolve(links, asked=asked, asked_block=block, opener=opener)
 
 
+def _asked(marks: Marks) -> int:
+    return marks.asked
+
+
+def _opener(marks: Marks) -> int:
+    return marks.opener
+
+
 def _newest(
+    place: int,
     standing: Span,
     marks: Callable[[int], Marks],
     mark: Callable[[Marks], int],
     fits: Callable[[int], bool],
 ) -> int:
-    place = standing.last
+    """
+    The entry that a mark names, from *place* on back, that still *fits*.
+    """
     while place:
         found = mark(marks(place))
         if not found or fits(found):

@@ -71,12 +71,11 @@ def settled(
     changes: list[Change] = []
     dropped = view.sources - Span.union(view.at(place).sources for place in kept)
     if dropped:
-        changes.append(Drop(dropped, reason="left out", replace=replace))
+        changes.append(Drop(dropped, replace=replace))
     changes += [
-        Fold(view.at(place).sources, message, reason="reworded", replace=replace)
-        for place, message in rewritten
+        Fold(view.at(place).sources, message, replace=replace) for place, message in rewritten
     ]
-    changes += [Insert(message, after, reason="put in") for message, after in put_in]
+    changes += [Insert(message, after) for message, after in put_in]
 
     return TrimResult(view, tuple(changes), warnings=tuple(warnings))
 

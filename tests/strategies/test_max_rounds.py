@@ -5,9 +5,9 @@ Keeping the newest rounds.
 import pytest
 
 from unabridged import MaxRounds, assistant, run, system, user
-from unabridged.overrun import Overrun
 from unabridged.declared import from_data, to_data
 from unabridged.errors import BudgetError, ConfigError
+from unabridged.overrun import Overrun
 from unabridged.records import Compacted, Drop, Fold, Note, Noted
 from unabridged.results import TrimResult, unchanged
 from unabridged.spans import Span

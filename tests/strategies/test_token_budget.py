@@ -168,7 +168,7 @@ class TestTokenBudget:
         And says by how much.
         """
         messages = [*talk(1), user("q2"), call("c1", text="so"), result("c1"), *talk(1, 3)]
-        count = TrimContext(count=lambda message: 1)
+        count = TrimContext(count=of_text(lambda text: 1 if text else 0))
         done = run(TokenBudget(3, straddle="keep"), view_of(messages), count)
 
         assert ["q2", "so", "found", "q3", "a3"] == texts(done)
@@ -223,7 +223,7 @@ class TestShare:
             "memory, as in Memory(budget=Budget(128_000, reply=4_000))"
         )
 
-    @pytest.mark.parametrize("share", [0, -0.5, 1.5, True, "half"])
+    @pytest.mark.parametrize("share", [0.0, -0.5, 1.5, True, "half"])
     def test_refuses_what_is_no_share(self, share):
         """
         A share is above 0 and at most 1.

@@ -5,10 +5,10 @@ Keeping the newest messages.
 import pytest
 
 from unabridged import Window, assistant, run, system, user
-from unabridged.overrun import Overrun
 from unabridged.declared import from_data, to_data
 from unabridged.errors import BudgetError, ConfigError
 from unabridged.messages import ToolResult
+from unabridged.overrun import Overrun
 from unabridged.records import Drop, Note, Noted
 from unabridged.results import TrimResult, unchanged
 from unabridged.spans import Span

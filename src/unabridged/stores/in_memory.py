@@ -73,7 +73,7 @@ class InMemoryStore:
         """
         with self._lock:
             kept = self._threads.get(thread) or _Thread()
-            fresh, known = admitted(thread, kept.state, bodies, expect, kept.find)
+            fresh, known = admitted(thread, kept.state, bodies, expect, kept.find, kept.decisions)
             if not fresh:
                 return Receipt((), (), known, kept.state)
             records, entries = kept.take(fresh, time.time() if at is None else at)

@@ -218,7 +218,7 @@ class SqliteStore:
     ) -> Receipt:
         kept = self._threads.load(thread)
         lines = Pending(self._file, thread, kept.number)
-        fresh, known = admitted(thread, kept.state, bodies, expect, lines.find)
+        fresh, known = admitted(thread, kept.state, bodies, expect, lines.find, lines.decisions)
         if not fresh:
             return Receipt((), (), known, kept.state)
         if not kept.number:

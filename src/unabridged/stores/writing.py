@@ -2,18 +2,19 @@
 What every store does the same way: who may append, how records are numbered, what expires.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import assert_never
 
 from attrs import evolve
 
-from unabridged.errors import ConfigError, LogConflictError
+from unabridged.errors import ConfigError, LogConflictError, StoreError
 from unabridged.links import Marks
 from unabridged.records import (
     Appended,
     Body,
     Compacted,
     Entry,
+    Insert,
     Noted,
     Pinned,
     Record,
@@ -33,18 +34,20 @@ __all__ = [
 ]
 
 
-def admitted(
+def admitted(  # noqa: PLR0913  what it looks at is the store's
     thread: str,
     state: ThreadState,
     bodies: Sequence[Body],
     expect: int | None,
     find: Callable[[str], Entry | None],
+    decisions: Callable[[], Iterable[Record]],
 ) -> tuple[list[Body], tuple[Entry, ...]]:
     """
     The bodies to write, and the entries that are known already.
 
     Raises:
         LogConflictError: as `Store.append` says; nothing may be written then.
+        StoreError: a body names an entry or record that is not there.
     """
     if expect is not None and expect != state.rec:
         msg = (
@@ -56,6 +59,8 @@ def admitted(
     known: list[Entry] = []
     batch: dict[str, Appended] = {}
     for body in bodies:
+        seq = state.seq + sum(isinstance(earlier, Appended) for earlier in fresh)
+        _sound(thread, body, seq, decisions)
         match body:
             case Compacted(_, upto) if state.decided > upto:
                 msg = (
@@ -85,6 +90,32 @@ def admitted(
                 fresh.append(body)
 
     return fresh, tuple(known)
+
+
+def _sound(thread: str, body: Body, seq: int, decisions: Callable[[], Iterable[Record]]) -> None:
+    """
+    Refuse a body that names what is not there.
+    """
+    match body:
+        case Compacted(changes):
+            spans = [change.sources for change in changes if not isinstance(change, Insert)]
+        case Pinned(span):
+            spans = [span]
+        case Reverted(rec):
+            spans = []
+            known = {record.rec: record.body for record in decisions()}
+            if not isinstance(known.get(rec), Compacted | Reverted):
+                msg = f"thread {thread!r}: record {rec} is no write-back or revert; give one"
+                raise StoreError(msg)
+        case _:
+            return
+    for span in spans:
+        if not span or span.last > seq:
+            msg = (
+                f"thread {thread!r}: a {type(body).__name__} names the entries {span or 'none'}; "
+                f"the thread holds 1-{seq}"
+            )
+            raise StoreError(msg)
 
 
 def advancing(
@@ -149,6 +180,8 @@ def expired(state: ThreadState, retain: int, head: Callable[[int], int]) -> Span
     spared = state.guarded | Span.between(*links.asked_block) if links.asked else state.guarded
     if links.asked:
         spared = spared | Span.one(links.asked)
+    if links.pending:
+        spared = spared | Span.between(*links.spoke_block)
     free = held - spared
     low, cuts = state.seq + 1, list[int]()
     for seq in reversed(held):

@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 from unabridged.contract import TrimContext
 from unabridged.errors import ConfigError
 from unabridged.items import Item
-from unabridged.options import ge
+from unabridged.options import checked_function, function, ge
 from unabridged.pipeline import Strategy, performed, step_of
 from unabridged.records import Change, Hold, Insert
 from unabridged.results import TrimResult, unchanged
@@ -88,7 +88,7 @@ class When(Strategy):
     (6, 2)
     """
 
-    condition: Condition
+    condition: Condition = checked_function()
     strategy: Strategy = field(converter=step_of)
 
     @property
@@ -130,7 +130,7 @@ class Sparing(Strategy):
 
     strategy: Strategy = field(converter=step_of)
     first: int | None = field(default=None, kw_only=True, validator=ge(1))
-    where: Callable[[Item], bool] | None = field(default=None, kw_only=True)
+    where: Callable[[Item], bool] | None = field(default=None, kw_only=True, validator=function)
 
     def __attrs_post_init__(self) -> None:
         if self.first is None and self.where is None:

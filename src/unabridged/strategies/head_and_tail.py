@@ -40,7 +40,7 @@ class HeadAndTail(Strategy):
     ['q1', 'q3', 'a3']
     """
 
-    first: int = field(validator=ge(1))
+    first: int = field(validator=ge(1, optional=False))
     last: int | None = field(validator=ge(1))
     opening: Opening = choice("question", "next", "anywhere")
     pin_system: bool = flag(default=True)

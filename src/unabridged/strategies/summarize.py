@@ -14,7 +14,7 @@ from unabridged.items import Item, Unloaded
 from unabridged.json_values import json_of
 from unabridged.messages import Message
 from unabridged.must import CutRules
-from unabridged.options import choice, flag, ge, plural
+from unabridged.options import choice, flag, function, ge, plural, role_name
 from unabridged.pipeline import Strategy
 from unabridged.records import Fold, Note
 from unabridged.results import TrimResult
@@ -92,17 +92,17 @@ class Summarize(Strategy):
     keep_last: int | None = field(default=None, validator=ge(1))
     keep_rounds: int | None = field(default=None, kw_only=True, validator=ge(1))
     keep_tokens: int | None = field(default=None, kw_only=True, validator=ge(1))
-    every: int = field(default=1, kw_only=True, validator=ge(1))
+    every: int = field(default=1, kw_only=True, validator=ge(1, optional=False))
     down_to: int | None = field(default=None, kw_only=True, validator=ge(1))
     max_tokens: int | None = field(default=None, kw_only=True, validator=ge(1))
-    role: str = field(default="system", kw_only=True)
+    role: str = field(default="system", kw_only=True, validator=role_name)
     label: str = field(default=LABEL, kw_only=True)
     on_failure: Literal["keep", "raise"] = choice("keep", "raise")
     guard_size: bool = flag(default=True)
     model: str = field(default="", kw_only=True)
     prompt: str = field(default=PROMPT, kw_only=True)
     pin_system: bool = flag(default=True)
-    count: TokenCounter | None = field(default=None, kw_only=True)
+    count: TokenCounter | None = field(default=None, kw_only=True, validator=function)
     replace: bool = flag(default=False)
 
     def __attrs_post_init__(self) -> None:
@@ -212,7 +212,7 @@ class Summarize(Strategy):
             f"{self.label}\n{text}" if self.label else text,
             metadata={"summary": {"entries": str(old)}},
         )
-        reason = f"summarized, {self._kept()} are kept as they are"
+        reason = f"before {self._kept()}"
         change = Fold(old, into, reason=reason, replace=self.replace)
         notes = (Note("summary", self.model, json_of({"text": text}), old),) if asked else ()
 

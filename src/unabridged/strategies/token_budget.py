@@ -11,10 +11,12 @@ from unabridged.cuts import cut
 from unabridged.errors import ConfigError
 from unabridged.must import CutRules, Opening
 from unabridged.options import (
+    as_share,
     choice,
     cut_result,
     down_to_option,
     flag,
+    function,
     ge,
     last_cut,
     plural,
@@ -57,9 +59,9 @@ class TokenBudget(Strategy):
     """
 
     limit: int | None = field(default=None, validator=ge(1))
-    share: float | None = field(default=None, kw_only=True, validator=share_of)
+    share: float | None = field(default=None, kw_only=True, converter=as_share, validator=share_of)
     down_to: int | None = down_to_option("limit")
-    count: TokenCounter | None = field(default=None, kw_only=True)
+    count: TokenCounter | None = field(default=None, kw_only=True, validator=function)
     opening: Opening = choice("question", "next", "anywhere")
     by: Literal["blocks", "rounds"] = choice("blocks", "rounds")
     straddle: Literal["drop", "keep"] = choice("drop", "keep")

@@ -16,10 +16,10 @@ from unabridged.testing.views import call, failing, replies, result, talk, texts
 if TYPE_CHECKING:
     from unabridged.testing import laws, laws_of_cuts, laws_of_memory
     from unabridged.testing.checking import LAWS, check_strategy
+    from unabridged.testing.generators import logs, messages
     from unabridged.testing.log import Log
-    from unabridged.testing.logs import logs, messages
+    from unabridged.testing.log_shapes import SHAPES, shapes
     from unabridged.testing.pairing import Problem, pairing_problems
-    from unabridged.testing.shapes import SHAPES, shapes
     from unabridged.testing.stores import check_store
 
 __all__ = [
@@ -53,13 +53,13 @@ _LATER = {
     "LAWS": "checking",
     "Log": "log",
     "Problem": "pairing",
-    "SHAPES": "shapes",
+    "SHAPES": "log_shapes",
     "check_store": "stores",
     "check_strategy": "checking",
-    "logs": "logs",
-    "messages": "logs",
+    "logs": "generators",
+    "messages": "generators",
     "pairing_problems": "pairing",
-    "shapes": "shapes",
+    "shapes": "log_shapes",
 }
 _MODULES = frozenset({"laws", "laws_of_cuts", "laws_of_memory"})
 
@@ -68,8 +68,6 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _LATER:
-        value = getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
-        globals()[name] = value  # or the module of the same name would be found from now on
-        return value
+        return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)

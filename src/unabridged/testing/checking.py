@@ -18,8 +18,8 @@ from unabridged.pipeline import chain
 from unabridged.running import AskFunction
 from unabridged.strategies.window import Window
 from unabridged.testing import laws, laws_of_cuts, laws_of_memory
+from unabridged.testing.generators import logs
 from unabridged.testing.log import Log
-from unabridged.testing.logs import logs
 
 __all__ = ["LAWS", "Law", "check_strategy"]
 
@@ -93,6 +93,7 @@ def check_strategy(
     name = repr(chain(strategy))
     answer = laws.short if ask is None else ask
     broken: list[str] = []
+    guilty: list[Law] = []
 
     @settings(
         max_examples=examples,
@@ -105,12 +106,13 @@ def check_strategy(
     )
     @given(logs())
     def holds(log: Log) -> None:
-        for law in LAWS:
+        for law in guilty or LAWS:
             try:
                 law(strategy, log, context, answer)
             except Exception as error:
                 what = str(error) if isinstance(error, AssertionError) else repr(error)
                 broken.append(f"{name} breaks the law of {law.__name__}: {what}\nthe log:\n{log}")
+                guilty[:] = [law]  # what is left is to find the smallest log
                 raise
 
     try:

@@ -1,0 +1,309 @@
+"""
+Every law, as a property of every built-in strategy, of chains of them, and of functions.
+"""
+
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unabridged import (
+    HeadAndTail,
+    MaxRounds,
+    NoCompaction,
+    Over,
+    Sparing,
+    Summarize,
+    Text,
+    TokenBudget,
+    When,
+    Window,
+    system,
+    written_back,
+)
+from unabridged.testing import LAWS, laws, laws_of_cuts, laws_of_memory, logs
+
+flag = st.booleans()
+opening = st.sampled_from(("question", "next", "anywhere"))
+by = st.sampled_from(("blocks", "rounds"))
+straddle = st.sampled_from(("drop", "keep"))
+low = st.none() | st.integers(1, 6)
+
+
+def marked(make, limits, *, down_to=low, **options):
+    """
+    A strategy with a limit and, below it, perhaps a low mark.
+    """
+
+    def built(limit, mark, given):
+        return make(limit, down_to=mark if mark and mark < limit else None, **given)
+
+    return st.builds(built, limits, down_to, st.fixed_dictionaries(options))
+
+
+window_options = {
+    "opening": opening,
+    "by": by,
+    "straddle": straddle,
+    "pin_system": flag,
+    "count_pins": flag,
+    "replace": flag,
+}
+budget_options = {key: window_options[key] for key in window_options if key != "count_pins"}
+rounds_options = {key: window_options[key] for key in ("pin_system", "count_pins", "replace")}
+
+
+def cuts(down_to=low):
+    return (
+        marked(Window, st.integers(1, 10), down_to=down_to, **window_options)
+        | marked(TokenBudget, st.integers(1, 40), down_to=down_to, **budget_options)
+        | marked(MaxRounds, st.integers(1, 5), down_to=down_to, **rounds_options)
+        | st.builds(
+            lambda share, given: TokenBudget(share=share, **given),
+            st.sampled_from((0.1, 0.5, 1)),
+            st.fixed_dictionaries(budget_options),
+        )
+    )
+
+
+head_and_tail = st.builds(
+    HeadAndTail,
+    st.integers(1, 4),
+    st.integers(1, 6),
+    opening=opening,
+    pin_system=flag,
+    count_pins=flag,
+    replace=flag,
+)
+summary_options = {
+    "every": st.integers(1, 3),
+    "guard_size": flag,
+    "label": st.sampled_from(("", "So far:")),
+    "pin_system": flag,
+    "replace": flag,
+    "role": st.sampled_from(("system", "user", "assistant")),
+}
+summaries = (
+    marked(Summarize, st.integers(1, 6), **summary_options)
+    | marked(
+        lambda limit, **given: Summarize(keep_rounds=limit, **given),
+        st.integers(1, 3),
+        **summary_options,
+    )
+    | marked(
+        lambda limit, **given: Summarize(keep_tokens=limit, **given),
+        st.integers(1, 30),
+        **summary_options,
+    )
+)
+
+
+def is_long(item):
+    return len(item.message.text) > 12
+
+
+plain = cuts() | head_and_tail | summaries | st.just(NoCompaction())
+crowded = (
+    st.builds(lambda n: Over(messages=n), st.integers(1, 8))
+    | st.builds(lambda n: Over(tokens=n), st.integers(1, 30))
+    | st.builds(lambda n: Over(rounds=n), st.integers(1, 3))
+)
+guarded = (
+    st.builds(When, crowded, plain)
+    | st.builds(lambda step, n: Sparing(step, first=n), plain, st.integers(1, 3))
+    | st.builds(lambda step: Sparing(step, where=is_long), plain)
+)
+
+
+def without_empty(view, ctx):
+    return [item for item in view if item.message.text]
+
+
+def last_three(view, ctx):
+    return view.tail(3)
+
+
+def nothing(view, ctx):
+    return []
+
+
+def dated(view, ctx):
+    return [system("It is Monday."), *view]
+
+
+def clipped(view, ctx):
+    return [evolve(item, message=clip(item)) for item in view]
+
+
+def clip(item):
+    if len(item.sources) != 1:
+        return item.message
+    parts = [Text(part.text[:20]) if isinstance(part, Text) else part for part in item.message.parts]
+
+    return evolve(item.message, parts=parts)
+
+
+functions = st.sampled_from(
+    (without_empty, last_three, nothing, dated, clipped)
+    + (written_back(without_empty), written_back(clipped))
+)
+single = plain | guarded | functions
+chains = st.lists(single, min_size=2, max_size=4) | st.lists(cuts(), min_size=2, max_size=4)
+strategies = single | chains
+"""A strategy, a function or a chain, with any options."""
+
+
+class TestLaws:
+    def test_all_are_tested(self):
+        """
+        No law is left out here.
+        """
+        tested = {name.removeprefix("test_") for name in dir(type(self)) if "test_" in name}
+
+        assert {law.__name__ for law in LAWS} <= tested
+
+    @given(strategies, logs())
+    def test_conservation(self, strategy, log):
+        """
+        Every entry is after in exactly one item, one stand-in, or dropped.
+        """
+        laws.conservation(strategy, log)
+
+    @given(strategies, logs())
+    def test_order(self, strategy, log):
+        """
+        A view is in the order of appending.
+        """
+        laws.order(strategy, log)
+
+    @given(strategies, logs())
+    def test_pairs_stay_whole(self, strategy, log):
+        """
+        Calls, results and whole blocks share one fate, also in the log's own view.
+        """
+        laws.pairs_stay_whole(strategy, log)
+
+    @given(strategies, logs())
+    def test_hand_pins_stay(self, strategy, log):
+        """
+        Pins stay with their blocks.
+        """
+        laws.hand_pins_stay(strategy, log)
+
+    @given(strategies, logs())
+    def test_pending_calls_stay(self, strategy, log):
+        """
+        A call that waits for its result stays.
+        """
+        laws.pending_calls_stay(strategy, log)
+
+    @given(strategies, logs())
+    def test_newest_user_stays(self, strategy, log):
+        """
+        The newest user message stays, except where any cut is allowed.
+        """
+        laws.newest_user_stays(strategy, log)
+
+    @given(strategies, logs())
+    def test_input_untouched(self, strategy, log):
+        """
+        The view that is given is as it was.
+        """
+        laws.input_untouched(strategy, log)
+
+    @given(strategies, logs())
+    def test_same_result(self, strategy, log):
+        """
+        The same view and context give the same result.
+        """
+        laws.same_result(strategy, log)
+
+    @given(strategies, logs())
+    def test_never_empty(self, strategy, log):
+        """
+        No view is trimmed to nothing.
+        """
+        laws.never_empty(strategy, log)
+
+    @given(strategies, logs())
+    def test_valid(self, strategy, log):
+        """
+        Trimming adds no pairing problem.
+        """
+        laws.valid(strategy, log)
+
+    @given(strategies, logs())
+    def test_sync_equals_async(self, strategy, log):
+        """
+        Both drivers give the same result.
+        """
+        laws.sync_equals_async(strategy, log)
+
+    @given(single | st.lists(cuts(), min_size=2, max_size=4), logs())
+    def test_idempotence(self, strategy, log):
+        """
+        A second run changes nothing.
+        """
+        laws_of_cuts.idempotence(strategy, log)
+
+    @given(cuts(), logs())
+    def test_within_the_limit_or_over_says(self, strategy, log):
+        """
+        A cut is within its limit, or says by how much it is not.
+        """
+        laws_of_cuts.within_the_limit_or_over_says(strategy, log)
+
+    @given(cuts() | st.lists(cuts(), min_size=2, max_size=4), logs())
+    def test_openers_stay(self, strategy, log):
+        """
+        What is kept brings the question that opened its round.
+        """
+        laws_of_cuts.openers_stay(strategy, log)
+
+    @given(strategies, logs())
+    def test_write_back_shows_projection(self, strategy, log):
+        """
+        The log's own view is what was projected, once that is written.
+        """
+        laws_of_memory.write_back_shows_projection(strategy, log)
+
+    @given(strategies, logs())
+    def test_revert_restores(self, strategy, log):
+        """
+        A reverted write-back is as if it had not been.
+        """
+        laws_of_memory.revert_restores(strategy, log)
+
+    @given(summaries, logs())
+    def test_failure_changes_nothing(self, strategy, log):
+        """
+        A model that fails changes nothing.
+        """
+        laws_of_memory.failure_changes_nothing(strategy, log)
+
+    @given(strategies, logs())
+    def test_memory_equals_pure(self, strategy, log):
+        """
+        What is loaded little by little gives what the whole view gives.
+        """
+        laws_of_memory.memory_equals_pure(strategy, log)
+
+    @given(strategies, logs())
+    def test_state_equals_rebuilt(self, strategy, log):
+        """
+        A store's state is what its records come to.
+        """
+        laws_of_memory.state_equals_rebuilt(strategy, log)
+
+    @given(cuts(down_to=st.none()), logs(), st.integers(1, 6))
+    def test_monotone(self, strategy, log, more):
+        """
+        A larger limit keeps all that a smaller one keeps.
+        """
+        laws_of_cuts.monotone(strategy, log, more=more)
+
+    @given(st.lists(single, min_size=3, max_size=3), logs())
+    def test_algebra(self, steps, log):
+        """
+        However a chain is written, it is the same value and gives the same result.
+        """
+        laws.algebra(steps, log)

@@ -1,0 +1,241 @@
+"""
+The kit itself: the generators make every shape, and the laws find planted faults.
+"""
+
+import itertools
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from attrs import evolve, frozen
+from hypothesis import given, settings
+
+from unabridged import Summarize, Text, TokenBudget, Window, assistant, chain, system, user
+from unabridged.pipeline import Strategy
+from unabridged.records import Drop
+from unabridged.results import TrimResult, drop
+from unabridged.spans import Span
+from unabridged.testing import (
+    SHAPES,
+    Log,
+    call,
+    check_strategy,
+    logs,
+    pairing_problems,
+    result,
+    shapes,
+    talk,
+)
+
+
+class TestLogs:
+    def test_each_shape_is_in_one_of_a_hundred(self):
+        """
+        The generators make every shape of real logs, and often enough.
+        """
+        seen = Counter()
+        total = itertools.count(1)
+
+        @settings(max_examples=1_000, derandomize=True, database=None, deadline=None)
+        @given(logs())
+        def count(log):
+            seen.update(["logs", *shapes(log)])
+            next(total)
+
+        count()
+
+        rare = {shape: seen[shape] for shape in SHAPES if seen[shape] * 100 < seen["logs"]}
+        assert {} == rare
+        assert seen.keys() <= SHAPES | {"logs"}
+
+    @given(logs())
+    def test_is_a_value(self, log):
+        """
+        A log gives the same view each time, and prints a line for each record.
+        """
+        assert log.view() == log.view() == log.memory().view()
+        assert len(log.bodies) <= len(str(log).splitlines() if log.bodies else [])
+
+    @given(logs(decided=False))
+    def test_may_be_undecided(self, log):
+        """
+        Without decisions the view is the messages.
+        """
+        assert log.messages == log.view().messages
+
+
+class TestShapes:
+    def test_reads_the_log_and_not_the_generator(self):
+        """
+        A log built by hand shows its shapes too.
+        """
+        log = Log.of(
+            [assistant("Hello."), user("hi"), call("c1", "c2"), user("Wait."), result("c2")]
+            + [result("c1"), result("c1"), system("Be brief."), assistant("ok"), call("c1")]
+        )
+
+        assert {
+            "a doubled result",
+            "a parallel batch",
+            "a pending call",
+            "a preamble",
+            "a reused id",
+            "a system message in the middle",
+            "a user between call and result",
+            "pinned by role",
+            "results out of order",
+        } == shapes(log)
+
+
+class TestPairingProblems:
+    def test_nothing_to_say(self):
+        """
+        Results right after their calls, in any order, are no problem.
+        """
+        assert () == pairing_problems([user("a"), call("1", "2"), result("2"), result("1")])
+
+    @pytest.mark.parametrize(
+        ("messages", "rules"),
+        [
+            ([result("1")], ["orphan result"]),
+            ([call("1")], ["unanswered call"]),
+            ([call("1"), user("a"), result("1")], ["unanswered call", "orphan result"]),
+            ([call("1"), result("1"), result("1")], ["orphan result"]),
+            ([call("1", "1"), result("1")], ["unanswered call"]),
+            ([call("1"), call("2"), result("1")], ["unanswered call"] * 2 + ["orphan result"]),
+        ],
+    )
+    def test_says_what_is_wrong(self, messages, rules):
+        """
+        An orphan, and a call without its result, are found by position.
+        """
+        assert rules == [problem.rule for problem in pairing_problems(messages)]
+
+
+def parts_a_pair(view, ctx):
+    gone = [item.sources for item in view if item.message.tool_results]
+    return TrimResult(view, (Drop(Span.union(gone)),)) if gone else TrimResult(view)
+
+
+def forgets_a_pin(view, ctx):
+    alone = [block[0] for block in view.blocks if len(block) == 1]
+    gone = [item.sources for item in alone if item.pin]
+    return TrimResult(view, (Drop(gone[0]),)) if gone else TrimResult(view)
+
+
+def mutates(view, ctx):
+    loaded = view._items
+    if isinstance(loaded, list) and loaded:
+        loaded[0] = evolve(loaded[0], message=user("I was here"))
+    return TrimResult(view)
+
+
+def mutates_a_message(view, ctx):
+    for item in view:
+        object.__setattr__(item, "score", 1.0)
+    return TrimResult(view)
+
+
+turn = itertools.count()
+
+
+def is_random(view, ctx):
+    return list(view)[next(turn) % 2 :]
+
+
+def drops_the_newest_user(view, ctx):
+    asked = [i.sources for b in view.blocks for i in b if len(b) == 1 and i.message.role == "user"]
+    return TrimResult(view, (Drop(asked[-1]),)) if asked else TrimResult(view)
+
+
+def returns_nothing(view, ctx):
+    asked = any(item.message.role == "user" or item.pin for item in view)
+    free = len(view) and not asked and not view.log.links.pending
+    return TrimResult(view, (Drop(view.sources),)) if free else TrimResult(view)
+
+
+def names_what_is_not_there(view, ctx):
+    return TrimResult(view, (Drop(Span.between(1, 99)),)) if len(view) else TrimResult(view)
+
+
+def raises(view, ctx):
+    return view[3]
+
+
+@frozen(repr=False)
+class NeverSettles(Strategy):
+    def __call__(self, view, ctx, /):
+        return drop(view, view[:1], reason="one a turn")
+
+
+class TestCheckStrategy:
+    @pytest.mark.parametrize(
+        ("strategy", "law"),
+        [
+            (parts_a_pair, "pairs_stay_whole"),
+            (forgets_a_pin, "hand_pins_stay"),
+            (mutates, "input_untouched"),
+            (mutates_a_message, "input_untouched"),
+            (is_random, "same_result"),
+            (drops_the_newest_user, "newest_user_stays"),
+            (returns_nothing, "never_empty"),
+            (names_what_is_not_there, "conservation"),
+            (raises, "input_untouched"),
+        ],
+    )
+    def test_finds_planted_faults(self, strategy, law):
+        """
+        A fault is found, the law that it breaks is named, and the log is shown.
+        """
+        with pytest.raises(AssertionError, match=r"breaks the law of") as failed:
+            check_strategy(strategy)
+
+        assert f"the law of {law}: " in str(failed.value)
+        assert "\nthe log:\n" in str(failed.value)
+
+    def test_holds_a_class_to_idempotence(self):
+        """
+        A strategy of its own class is held to more than a function is.
+        """
+        with pytest.raises(AssertionError, match="the law of idempotence"):
+            check_strategy(NeverSettles())
+
+    @pytest.mark.parametrize(
+        "strategy",
+        [
+            Window(3),
+            Window(4, down_to=2, replace=True) | TokenBudget(20),
+            Summarize(keep_last=3, replace=True),
+            lambda view, ctx: view.tail(2),
+            [Window(5), lambda view, ctx: list(view)],
+        ],
+    )
+    def test_passes_what_is_right(self, strategy):
+        """
+        Strategies, chains and functions that keep the laws pass.
+        """
+        check_strategy(strategy, examples=30)
+
+    def test_asks_who_is_given(self):
+        """
+        A model of one's own answers.
+        """
+        asked = []
+
+        def model(ask):
+            asked.append(ask)
+            return "brief"
+
+        check_strategy(Summarize(keep_last=1), ask=model, examples=20)
+
+        assert asked
+
+
+def test_importing_the_kit_does_not_import_hypothesis():
+    """
+    Whoever only builds views needs no extra.
+    """
+    code = "import sys, unabridged.testing; print('hypothesis' in sys.modules)"
+
+    assert "False" == subprocess.check_output([sys.executable, "-c", code], text=True).strip()

@@ -1,0 +1,219 @@
+"""
+What the type checkers let through and what they refuse; this file is checked, never run.
+
+Each refusal bears the comment that silences it, for both checkers or for the one that sees it.
+Both report a comment that silences nothing, so whatever they stop refusing shows.
+"""
+# pyright: reportUnnecessaryTypeIgnoreComment=true
+# ruff: noqa: ARG001  what a step is given
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from attrs import evolve, frozen
+
+from unabridged import (
+    AsyncMemory,
+    Budget,
+    HeadAndTail,
+    MaxRounds,
+    Memory,
+    Message,
+    NoCompaction,
+    Over,
+    Sparing,
+    Summarize,
+    TokenBudget,
+    When,
+    Window,
+    arun,
+    assistant,
+    chain,
+    custom,
+    run,
+    system,
+    tokens,
+    tool,
+    user,
+    written_back,
+)
+from unabridged.contract import (
+    Ask,
+    CompactionStrategy,
+    Flow,
+    Outcome,
+    StrategyLike,
+    TrimContext,
+)
+from unabridged.items import Block, Item, Round
+from unabridged.messages import Image, Text, ToolCall
+from unabridged.pipeline import Pipeline, Strategy
+from unabridged.results import TrimResult, fold, keep, unchanged
+from unabridged.views import View
+
+# -- trimmers that are right
+
+
+def newest(view: View, ctx: TrimContext) -> tuple[Item, ...]:
+    return view.tail(1)
+
+
+def without_heartbeats(view: View, ctx: TrimContext) -> list[Item]:
+    return [item for item in view if item.message.text != "ping"]
+
+
+def dated(view: View, ctx: TrimContext) -> list[Item | Message]:
+    return [system("It is Monday."), *view]
+
+
+def louder(view: View, ctx: TrimContext) -> Iterator[Item]:
+    for item in view:
+        yield evolve(item, message=user(item.message.text.upper()))
+
+
+def last(view: View, ctx: TrimContext, *, count: int) -> Iterable[Item]:
+    return view.tail(count)
+
+
+async def later(view: View, ctx: TrimContext) -> Sequence[Item]:
+    return view.tail(1)
+
+
+def reasoned(view: View, ctx: TrimContext) -> TrimResult:
+    return keep(view, view[2:], reason="because", replace=True)
+
+
+def asking(view: View, ctx: TrimContext) -> Flow:
+    text: str = yield Ask(tuple(view[:2]), prompt="Sum up.")
+    return fold(view, view[:2], into=system(text), reason="summed up")
+
+
+@frozen(repr=False)
+class Mine(Strategy):
+    last: int
+
+    def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
+        return unchanged(view, warnings=[f"last {self.last}, {ctx.count(view[0].message)}"])
+
+
+class Plain:
+    def __call__(self, view: View, context: TrimContext, /) -> Outcome:
+        return unchanged(view)
+
+
+# -- wherever a strategy may stand
+
+steps: Pipeline = chain(Window(40), newest, partial(last, count=2), [dated, later], Mine(2))
+piped: Pipeline = Window(40) | TokenBudget(8_000) | without_heartbeats | [louder, asking]
+before: Pipeline = newest | Window(40)
+strategies: list[CompactionStrategy] = [
+    NoCompaction(),
+    Window(40, down_to=20, opening="next", by="rounds", straddle="keep"),
+    MaxRounds(4),
+    TokenBudget(share=0.5, count=tokens.words),
+    HeadAndTail(2, 20),
+    Summarize(keep_rounds=4, every=8, on_failure="raise"),
+    When(Over(tokens=8_000), Window(4)),
+    Sparing(Window(4), first=1, where=lambda item: item.pin == "hand"),
+    steps,
+    reasoned,
+    asking,
+    Plain(),
+    Mine(3),
+    custom(newest, strict=True),
+    written_back(later),
+]
+likes: list[StrategyLike] = [newest, later, reasoned, [newest, [later]], Window(2), Plain()]
+
+
+def answer(ask: Ask) -> str:
+    return ask.messages[1].text
+
+
+async def answer_later(ask: Ask) -> str:
+    return ask.transcript
+
+
+def memories(view: View) -> tuple[Message, ...]:
+    memory = Memory(strategy=[Window(40), newest], budget=Budget(8_000, reply=1_000), ask=answer)
+    memory.strategy = Window(40) | newest
+    memory.append(user(["hi", Image(url="u")]), assistant(calls=[ToolCall("c1", "f")]), pin=True)
+    memory.append(tool([Text("found")], call_id="c1"))
+    done: TrimResult = memory.context(partial(last, count=4), system="Be brief.")
+    item: Item = done.view[0]
+    items: tuple[Item, ...] = done.view[1:]
+    blocks: Sequence[Block] = view.blocks
+    rounds: Sequence[Round] = view.rounds
+    text: str = done.text({"user": "Human"}) + done.why(1) + done.explain() + memory.summary()
+    result: TrimResult = run(newest, view, TrimContext(count=tokens.rough), ask=answer)
+
+    return (*result.messages, user(f"{item} {items} {blocks} {rounds} {text}"))
+
+
+async def awaited(view: View) -> TrimResult:
+    async with AsyncMemory(strategy=[later, newest], ask=answer_later) as memory:
+        await memory.append(user("hi"))
+        done: TrimResult = await memory.context(later)
+
+    return done.then(await arun(later, view, ask=answer_later))
+
+
+# -- trimmers that are wrong
+
+
+def as_text(view: View, ctx: TrimContext) -> str:
+    return view[0].message.text
+
+
+def as_texts(view: View, ctx: TrimContext) -> list[str]:
+    return [item.message.text for item in view]
+
+
+def as_nothing(view: View, ctx: TrimContext) -> None:
+    return None
+
+
+def as_message(view: View, ctx: TrimContext) -> Message:
+    return view[0].message
+
+
+async def as_text_later(view: View, ctx: TrimContext) -> str:
+    return view[0].message.text
+
+
+def of_messages(messages: list[Message], ctx: TrimContext) -> list[Message]:
+    return messages
+
+
+def of_one(view: View) -> list[Item]:
+    return list(view)
+
+
+def of_three(view: View, ctx: TrimContext, count: int) -> list[Item]:
+    return list(view.tail(count))
+
+
+chain(as_text)  # type: ignore[arg-type]
+chain(as_texts)  # type: ignore[arg-type]
+chain(as_nothing)  # type: ignore[arg-type]
+chain(as_message)  # type: ignore[arg-type]
+chain(as_text_later)  # type: ignore[arg-type]
+chain(of_messages)  # type: ignore[arg-type]
+chain(of_one)  # type: ignore[arg-type]
+chain(of_three)  # type: ignore[arg-type]
+chain([Window(2), as_texts])  # type: ignore[list-item]
+chain("Window(2)")  # pyright: ignore[reportArgumentType]
+chain(Window)  # type: ignore[arg-type]
+chain(3)  # type: ignore[arg-type]
+custom(as_text)  # type: ignore[arg-type]
+written_back(of_one)  # type: ignore[arg-type]
+Memory(strategy=as_texts)  # type: ignore[arg-type]
+Memory(strategy="Window(2)")  # pyright: ignore[reportArgumentType]
+Memory("chat.db")  # type: ignore[arg-type]
+When(as_text, Window(2))  # type: ignore[arg-type]
+Window(2) | as_text  # type: ignore[operator]
+Window("2")  # type: ignore[arg-type]
+Window(2, opening="user")  # type: ignore[arg-type]
+Summarize(2, on_failure="ignore")  # type: ignore[arg-type]
+TokenBudget(9, count=len)  # type: ignore[arg-type]
+Memory().append("hi")  # type: ignore[arg-type]
