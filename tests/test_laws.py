@@ -20,7 +20,7 @@ from unabridged import (
     system,
     written_back,
 )
-from unabridged.testing import LAWS, laws, laws_of_cuts, laws_of_memory, logs
+from unabridged.testing import LAWS, laws, laws_of_cuts, laws_of_memory, laws_of_staying, logs
 
 flag = st.booleans()
 opening = st.sampled_from(("question", "next", "anywhere"))
@@ -114,37 +114,45 @@ guarded = (
 )
 
 
-def without_empty(view, ctx):
+def without_empty(view, _):
     return [item for item in view if item.message.text]
 
 
-def last_three(view, ctx):
+def last_three(view, _):
     return view.tail(3)
 
 
-def nothing(view, ctx):
+def nothing(_, __):
     return []
 
 
-def dated(view, ctx):
+def dated(view, _):
     return [system("It is Monday."), *view]
 
 
-def clipped(view, ctx):
+def remarked(view, _):
+    for item in view:
+        yield item
+        if item.message.tool_calls:
+            yield system("It calls.")
+
+
+def clipped(view, _):
     return [evolve(item, message=clip(item)) for item in view]
 
 
 def clip(item):
     if len(item.sources) != 1:
         return item.message
-    parts = [Text(part.text[:20]) if isinstance(part, Text) else part for part in item.message.parts]
+    parts = [
+        Text(part.text[:20]) if isinstance(part, Text) else part for part in item.message.parts
+    ]
 
     return evolve(item.message, parts=parts)
 
 
 functions = st.sampled_from(
-    (without_empty, last_three, nothing, dated, clipped)
-    + (written_back(without_empty), written_back(clipped))
+    (without_empty, last_three, nothing, dated, remarked, clipped, written_back(without_empty))
 )
 single = plain | guarded | functions
 chains = st.lists(single, min_size=2, max_size=4) | st.lists(cuts(), min_size=2, max_size=4)
@@ -180,28 +188,28 @@ class TestLaws:
         """
         Calls, results and whole blocks share one fate, also in the log's own view.
         """
-        laws.pairs_stay_whole(strategy, log)
+        laws_of_staying.pairs_stay_whole(strategy, log)
 
     @given(strategies, logs())
     def test_hand_pins_stay(self, strategy, log):
         """
         Pins stay with their blocks.
         """
-        laws.hand_pins_stay(strategy, log)
+        laws_of_staying.hand_pins_stay(strategy, log)
 
     @given(strategies, logs())
     def test_pending_calls_stay(self, strategy, log):
         """
         A call that waits for its result stays.
         """
-        laws.pending_calls_stay(strategy, log)
+        laws_of_staying.pending_calls_stay(strategy, log)
 
     @given(strategies, logs())
     def test_newest_user_stays(self, strategy, log):
         """
         The newest user message stays, except where any cut is allowed.
         """
-        laws.newest_user_stays(strategy, log)
+        laws_of_staying.newest_user_stays(strategy, log)
 
     @given(strategies, logs())
     def test_input_untouched(self, strategy, log):
@@ -222,14 +230,14 @@ class TestLaws:
         """
         No view is trimmed to nothing.
         """
-        laws.never_empty(strategy, log)
+        laws_of_staying.never_empty(strategy, log)
 
     @given(strategies, logs())
     def test_valid(self, strategy, log):
         """
         Trimming adds no pairing problem.
         """
-        laws.valid(strategy, log)
+        laws_of_staying.valid(strategy, log)
 
     @given(strategies, logs())
     def test_sync_equals_async(self, strategy, log):

@@ -13,8 +13,10 @@ from unabridged import (
     MaxRounds,
     Memory,
     NoCompaction,
+    Over,
     Summarize,
     TokenBudget,
+    When,
     Window,
     arun,
     assistant,
@@ -405,6 +407,14 @@ class TestFunctions:
             run(lambda view, ctx: [], view_of([assistant("a1"), assistant("a2")]))
         )
 
+    def test_need_not_keep_the_question_of_a_pin(self):
+        """
+        A cut brings it along; a function knows what it wants.
+        """
+        view = view_of(talk(2), pinned=[2])
+
+        assert ["a1", "q2", "a2"] == texts(run(lambda view, ctx: view[2:], view))
+
     def test_may_drop_the_newest_block(self):
         """
         Other than a cut, a function knows what it wants.
@@ -456,6 +466,26 @@ class TestFunctions:
         assert refusal(OutcomeError, silent, view_of([call("c1"), result("c1")])) == (
             "step silent: entry 1 must keep its tool calls (ids and names)"
         )
+
+
+class TestStrategiesOfYourOwn:
+    def test_may_give_items_as_a_function_does(self):
+        """
+        In a chain and in a guard.
+        """
+
+        @frozen(repr=False)
+        class Tail(Strategy):
+            count: int
+
+            def __call__(self, view, ctx, /):
+                return view.tail(self.count)
+
+        view = view_of(talk(3))
+
+        assert ["q3", "a3"] == texts(run(Tail(2), view))
+        assert ["q3", "a3"] == texts(run(When(Over(messages=2), Tail(2)), view))
+        assert "entry 1 left by Tail(2)" == run(Tail(2), view).why(1)
 
 
 class TestCustom:

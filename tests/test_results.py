@@ -436,6 +436,14 @@ class TestKeep:
         assert ["a1", "q4", "a4"] == texts(keep(view, [view[1]], reason="old", opening="next"))
         assert ["a1", "a4"] == texts(keep(view, [view[1]], reason="old", opening="anywhere"))
 
+    def test_keeps_a_block_of_which_two_are_chosen_once(self):
+        """
+        Whichever of its items are named.
+        """
+        view = view_of([*TOOLS, *talk(1, 3)])
+
+        assert ["q1", "", "found", "q3", "a3"] == texts(keep(view, view[1:3], reason="old"))
+
     def test_lets_go_of_role_pins_where_that_is_asked_for(self):
         """
         Hand pins stay.
@@ -613,6 +621,15 @@ class TestInsertFunction:
         assert TrimResult(view, (Insert(user("x"), 0, reason="why"),)) == insert(
             view, user("x"), reason="why"
         )
+
+    def test_refuses_an_entry_that_is_not_there(self):
+        """
+        The message holds those that are.
+        """
+        with pytest.raises(OutcomeError) as caught:
+            insert(view_of(talk(2)), user("x"), after=9, reason="why")
+
+        assert "insert: entry 9 is not in the view; give one of 1-4, or 0" == str(caught.value)
 
 
 class TestUnchanged:

@@ -83,6 +83,13 @@ class TestSpan:
 
         assert Span.of(expected) == Span.of(numbers).tail(count, before)
 
+    @given(sets, st.integers(0, 45))
+    def test_before_is_what_lies_below(self, numbers, number):
+        """
+        The number itself not among them.
+        """
+        assert Span.of({n for n in numbers if n < number}) == Span.of(numbers).before(number)
+
     @given(sets)
     def test_extended_adds_a_number_above_all_others(self, numbers):
         """

@@ -250,6 +250,15 @@ class TestReverted:
         assert ([1, 3, 4], [], [[2]]) == seen(state)
         assert ("redoing record 5 left out Drop of 1: entry 1 is pinned since",) == state.skipped
 
+    def test_a_redo_takes_what_was_pinned_before(self):
+        """
+        What takes pins may take them again.
+        """
+        clear = drop(1, step="memory.clear()")
+        state = state_of(*CHAT, Pinned(Span.one(1)), wrote(clear), Reverted(6), Reverted(7))
+
+        assert ([2, 3, 4], ()) == (list(state.live), state.skipped)
+
     def test_a_redo_takes_what_was_unpinned_again(self):
         """
         Only the pins that are there now count.
@@ -369,6 +378,17 @@ class TestLate:
 
         assert ([3], [], [[1, 2], [4]]) == seen(state)
         assert ["old", "long"] == [gone.reason for gone in state.gone]
+
+    def test_stays_with_a_call_that_is_reworded_again(self):
+        """
+        The drop of the reworded call was undone.
+        """
+        short = call("c1", text="short")
+        lines = (user("q"), call("c1"), wrote(fold(2, into=short)), wrote(drop(2)), Reverted(4))
+        state = state_of(*lines, result("c1"))
+
+        assert ([1, 3], [[2]], []) == seen(state)
+        assert (Late(3, Span.one(2), bare=True),) == state.late
 
     def test_came_in_time_where_its_call_still_stood(self):
         """

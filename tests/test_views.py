@@ -486,6 +486,21 @@ class TestLoaded:
 
         assert [([], True), ([], False), ([3], False), ([], True)] == signals
 
+    def test_knows_no_block_that_is_not_loaded_whole(self):
+        """
+        One of an entry by itself, one that begins before what is loaded; but those of pins it has.
+        """
+        store = stored([system("s"), *talk(3), call("c1"), result("c1"), user("q"), assistant("a")])
+        loaded = opened(store, depth=3)
+        view = loaded.view()
+
+        assert [range(1), range(2, 3)] == [view.block_at(view.find(seq)) for seq in (1, 10)]
+        with pytest.raises(Unloaded):
+            view.block_at(view.find(9))
+        loaded.take(store.entries("t", Span.one(3)))
+        with pytest.raises(Unloaded):
+            loaded.view().block_at(loaded.view().find(3))
+
     def test_reads_no_more_from_the_end_than_it_is_asked(self):
         """
         Indices and slices from the tail, blocks, rounds and `tail` touch what they give.

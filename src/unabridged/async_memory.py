@@ -147,7 +147,7 @@ class AsyncMemory(Settings):
         """
         return await self._drive(self._keeper.summary())
 
-    async def revert(self, rec: int) -> Record:
+    async def revert(self, rec: int | None = None) -> Record:
         """
         As `Memory.revert`.
         """

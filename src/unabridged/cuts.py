@@ -105,14 +105,14 @@ class _Scales:
 
     def __init__(self, view: View, weigh: Weigh | None, weightless: frozenset[int]) -> None:
         self._at = view.at
-        self._weigh = weigh
+        self.weigh = weigh
         self._weightless = weightless
 
     def __call__(self, place: int) -> int:
         if place in self._weightless:
             return 0
 
-        return 1 if self._weigh is None else self._weigh(self._at(place).message)
+        return 1 if self.weigh is None else self.weigh(self._at(place).message)
 
     def block(self, start: int, stop: int, but: Container[int]) -> int:
         """
@@ -206,14 +206,17 @@ def _suffix(  # noqa: PLR0913  the one place that scans
     """
     if rules.by == "rounds" and view.find(view.log.links.asked) >= 0:
         return _suffix_of_rounds(view, limit, base, scales, must, rules)
-    stay, weight = must.places, scales.block
+    stay, weight, weigh = must.places, scales.block, scales.weigh
+    items = view.items
     stop, total = view.size, base
     lowest = 0, 0
     for start in view.starts():
-        if stop == start + 1:  # as `weight`, without the call: this is each turn's way
-            new = 0 if start in stay else scales(start)
-        else:
+        if stop > start + 1:
             new = weight(start, stop, stay)
+        elif start in stay:
+            new = 0
+        else:  # as `weight`, without the calls: this is each turn's way
+            new = 1 if weigh is None else weigh(items[start].message)
         if new:
             if total + new > limit:
                 break
@@ -328,13 +331,23 @@ def _left(view: View, start: int, below: set[int]) -> Span:
         kept += [item.sources for item in view.between(start, view.size)]
         return view.sources - Span.union(kept)
     first = _first_from(view, start)
-    gone = view.sources - Span.between(first, view.sources.last) if first else view.sources
+    gone = view.sources.before(first) if first else view.sources
+    if not below:
+        return gone
 
     return gone - Span.union(view.at(place).sources for place in below)
 
 
 def _first_from(view: View, start: int) -> int:
-    return next((item.first for item in view.between(start, start + 8) if item.first), 0)
+    """
+    The first entry of the suffix from *start*; what was put in stands for none.
+    """
+    while start < view.size:
+        if first := view.at(start).first:
+            return first
+        start += 1
+
+    return 0
 
 
 def _overrun(  # noqa: PLR0913  every number that the message names

@@ -5,12 +5,12 @@ Each leans on the whole log so far; if somebody wrote meanwhile it is worked
 out anew.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from unabridged.errors import ConfigError, LogConflictError
 from unabridged.ledger import in_force
-from unabridged.records import Body, Compacted, Drop, Pinned, Reverted
+from unabridged.records import Body, Compacted, Drop, Pinned, Record, Reverted
 from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState
 from unabridged.stores.protocol import Receipt
@@ -30,9 +30,9 @@ class _NothingThere(Exception):  # noqa: N818  a signal, not an error
     """
 
 
-def revert(thread: str, rec: int) -> Work[Receipt]:
+def revert(thread: str, rec: int | None) -> Work[Receipt]:
     """
-    Let record *rec* no longer count.
+    Let record *rec*, or the newest write-back that counts, no longer count.
 
     Raises:
         ConfigError: it is no write-back or revert, or is reverted already.
@@ -40,6 +40,8 @@ def revert(thread: str, rec: int) -> Work[Receipt]:
 
     def body(_: ThreadState) -> Work[Body]:
         decisions = yield Do("read", (thread,), {"marks": ("decided",)})
+        if rec is None:
+            return Reverted(_newest(thread, decisions))
         known = {record.rec: record.body for record in decisions}
         if not isinstance(known.get(rec), Compacted | Reverted):
             could = [number for number, made in known.items() if not isinstance(made, Pinned)]
@@ -56,6 +58,15 @@ def revert(thread: str, rec: int) -> Work[Receipt]:
         return Reverted(rec)
 
     return (yield from _insist(thread, body))
+
+
+def _newest(thread: str, decisions: Sequence[Record]) -> int:
+    counting = in_force(decisions)
+    for record in reversed(decisions):
+        if isinstance(record.body, Compacted) and record.rec in counting:
+            return record.rec
+    msg = f"revert: thread {thread!r} has no write-back or retraction in force"
+    raise ConfigError(msg)
 
 
 def pin(thread: str, seq: int, *, on: bool) -> Work[Receipt]:

@@ -138,6 +138,7 @@ class Keeper:
             if view.hidden:
                 yield from self._load(loaded, Unloaded(everything=True))
             return loaded.view()
+        yield from self._whole()
         records = yield Do("read", (self.thread,), {"before": at + 1})
         loaded = Loaded(rebuilt(records))
         loaded.take((yield Do("entries", (self.thread, loaded.state.standing))))
@@ -160,13 +161,13 @@ class Keeper:
                 if state.decided != result.before.log.decided:
                     continue  # what was folded may have been cleared meanwhile
             try:
-                yield from self._write(result, wish.replace)
+                rec = yield from self._write(result, wish.replace)
             except LogConflictError:
                 if not tries:
                     raise
             else:
                 break
-        result = self._warned(result, wish)
+        result = self._warned(result, wish, rec)
         self._previous = result.messages
 
         return result
@@ -196,7 +197,7 @@ class Keeper:
                 # what is kept goes to the model, so it is loaded
                 yield from self._load(loaded, Unloaded(everything=True))
 
-    def _write(self, result: TrimResult, replace: bool | None) -> Work[None]:
+    def _write(self, result: TrimResult, replace: bool | None) -> Work[int]:
         bodies: list[Body] = []
         if (replace or (replace is None and result.replace)) and (
             record := result.record(replace=bool(replace))
@@ -204,26 +205,30 @@ class Keeper:
             bodies.append(record)
         if notes := _fresh_notes(result.before.notes, result.notes):
             bodies.append(Noted(notes))
-        if bodies:
-            self._took((yield Do("append", (self.thread, bodies))))
+        if not bodies:
+            return 0
+        receipt: Receipt = yield Do("append", (self.thread, bodies))
+        self._took(receipt)
 
-    def _warned(self, result: TrimResult, wish: Wish) -> TrimResult:
+        return receipt.records[0].rec if isinstance(bodies[0], Compacted) else 0
+
+    def _warned(self, result: TrimResult, wish: Wish, rec: int) -> TrimResult:
         warnings = list(result.warnings)
         if wish.replace or (wish.replace is None and result.replace):
             _, unwritten = written(result.before, result.changes, everything=bool(wish.replace))
             warnings += unwritten
         for warning in warnings:
             logger.warning("thread %r: %s", self.thread, warning)
-        if warnings or wish.hide_system:
-            return evolve(result, warnings=tuple(warnings), hide_system=wish.hide_system)
+        if warnings or wish.hide_system or rec:
+            return evolve(result, warnings=tuple(warnings), hide_system=wish.hide_system, rec=rec)
 
         return result
 
     # -- decisions
 
-    def revert(self, rec: int) -> Work[Record]:
+    def revert(self, rec: int | None) -> Work[Record]:
         """
-        Let record *rec* no longer count.
+        Let record *rec*, or the newest write-back that counts, no longer count.
         """
         receipt = yield from deciding.revert(self.thread, rec)
         self._took(receipt)
@@ -282,13 +287,7 @@ class Keeper:
         Raises:
             StoreError: the store has deleted entries, so the records are not whole.
         """
-        state = yield Do("state", (self.thread,))
-        if state.lost:
-            msg = (
-                f"thread {self.thread!r}: the store deleted the entries {state.lost} (retain=), "
-                "so its records cannot be replayed; keep all, or copy the messages"
-            )
-            raise StoreError(msg)
+        yield from self._whole()
         records = yield Do("read", (self.thread,))
 
         return {
@@ -296,6 +295,15 @@ class Keeper:
             "thread": self.thread,
             "records": [record_to_json(record) for record in records],
         }
+
+    def _whole(self) -> Work[None]:
+        state = yield Do("state", (self.thread,))
+        if state.lost:
+            msg = (
+                f"thread {self.thread!r}: the store deleted the entries {state.lost} (retain=), "
+                "so its records cannot be replayed; keep all, or copy the messages"
+            )
+            raise StoreError(msg)
 
     def restore(self, data: Mapping[str, Any]) -> Work[None]:
         """

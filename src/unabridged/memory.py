@@ -221,9 +221,12 @@ class Memory(Settings):
 
     # -- decisions
 
-    def revert(self, rec: int) -> Record:
+    def revert(self, rec: int | None = None) -> Record:
         """
-        Undo record *rec*, a write-back, a retraction or a revert: the log goes on without it.
+        Undo a write-back, a retraction or a revert: the log goes on without that record.
+
+        *rec* is its number, as in `context().rec`; by default the newest write-back or
+        retraction that counts. Reverting the revert redoes it.
 
         Raises:
             ConfigError: it is no such record, or is reverted already.
@@ -231,12 +234,14 @@ class Memory(Settings):
         >>> from unabridged import Window, user
         >>> memory = Memory(strategy=Window(1, replace=True))
         >>> _ = memory.append(user("a"), user("b"))
-        >>> _ = memory.context()
-        >>> len(memory.view())
-        1
-        >>> _ = memory.revert(3)
+        >>> memory.context().rec
+        3
+        >>> undone = memory.revert(3)
         >>> len(memory.view())
         2
+        >>> _ = memory.revert(undone.rec)
+        >>> len(memory.view())
+        1
         """
         return self._drive(self._keeper.revert(rec))
 

@@ -183,6 +183,8 @@ def cut_result(  # noqa: PLR0913  the options that every cut has
     if strict and done.over is not None:
         msg = f"step {step!r}: {done.over}; raise the limit, unpin, or clip what is long"
         raise BudgetError(msg)
+    if not done.dropped and done.over is None:
+        return TrimResult(view)
     changes = (Drop(done.dropped, reason=reason, replace=replace),) if done.dropped else ()
     notes: tuple[Note, ...] = ()
     if marks and done.moved and done.first:

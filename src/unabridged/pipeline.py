@@ -128,6 +128,7 @@ def custom(function: Trimmer, *, replace: bool = False, strict: bool = False) ->
     With *replace* its changes are written back; with *strict* it is refused where
     it parts a call from its result or leaves out what must stay.
 
+    >>> from unabridged import run
     >>> from unabridged.testing import user, view_of
     >>> def newest(view, ctx):
     ...     return view.tail(1)
@@ -154,7 +155,7 @@ class Pipeline(Strategy):
     """
     Steps, one after the other; each gets the view that the one before left.
 
-    >>> from unabridged import TokenBudget, Window
+    >>> from unabridged import TokenBudget, Window, chain
     >>> Window(40) | TokenBudget(8_000)
     Window(40) | TokenBudget(8_000)
     """
@@ -198,7 +199,7 @@ def chain(*steps: StrategyLike) -> Pipeline:
     """
     The steps as one strategy; chains and lists in it are flattened.
 
-    >>> from unabridged import TokenBudget, Window
+    >>> from unabridged import TokenBudget, Window, chain
     >>> chain(Window(40), TokenBudget(8_000)) == Window(40) | TokenBudget(8_000)
     True
     >>> chain([Window(40), [TokenBudget(8_000)]]) == chain(Window(40), TokenBudget(8_000))
@@ -251,7 +252,7 @@ def _labelled(step: Any, view: View, ctx: TrimContext) -> Generator[Any, Any, Tr
     """
     The result of one step, its name on each change; what it raises names it too.
     """
-    name = label(step)
+    name = repr(step)
     try:
         outcome = yield from _outcome(step, view, ctx)
     except StrategyError as error:
@@ -280,6 +281,8 @@ def _outcome(
         given = yield Await(lambda: step(view, ctx))
     else:
         given = step(view, ctx)
+        if isinstance(given, TrimResult):
+            return given
         if inspect.isgenerator(given):
             given = yield from _walked(given)
         elif inspect.isawaitable(given):

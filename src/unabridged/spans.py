@@ -112,6 +112,17 @@ class Span:
 
         return _made(tuple(reversed(found)))
 
+    def before(self, number: int) -> "Span":
+        """
+        The numbers below *number*.
+        """
+        count = bisect_right(self.ranges, number - 1, key=_first)
+        if not count:
+            return NOTHING
+        first, last = self.ranges[count - 1]
+
+        return _made((*self.ranges[: count - 1], (first, min(last, number - 1))))
+
     def extended(self, number: int) -> "Span":
         """
         With *number*, which is above all others, added.

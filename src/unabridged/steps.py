@@ -8,6 +8,7 @@ warning, or refused under `strict`.
 
 import functools
 import inspect
+import types
 from collections.abc import Iterable
 
 from unabridged.errors import OutcomeError, PairingError
@@ -20,6 +21,9 @@ from unabridged.spans import Span
 from unabridged.views import View
 
 __all__ = ["is_async", "label", "settled"]
+
+
+_FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 
 
 def label(step: object) -> str:
@@ -41,9 +45,15 @@ def is_async(step: object) -> bool:
     """
     while isinstance(step, functools.partial):
         step = step.func
-    return inspect.iscoroutinefunction(step) or inspect.iscoroutinefunction(
-        getattr(type(step), "__call__", None)  # noqa: B004  the method is asked, not called
-    )
+    if isinstance(step, _FUNCTIONS):
+        return inspect.iscoroutinefunction(step)
+
+    return _is_called_async(type(step))
+
+
+@functools.lru_cache(maxsize=256)
+def _is_called_async(kind: type) -> bool:
+    return inspect.iscoroutinefunction(getattr(kind, "__call__", None))  # noqa: B004  looked at
 
 
 def settled(

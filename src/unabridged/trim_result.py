@@ -38,7 +38,8 @@ class TrimResult:
     What a strategy or chain worked out.
 
     *over* says by how much what must stay is over a limit; *warnings* say what
-    did not go as asked. *count* and *previous* are those of the context.
+    did not go as asked. *rec* is the record by which a memory wrote the changes
+    back (0: none). *count* and *previous* are those of the context.
 
     >>> from unabridged import Window, run
     >>> from unabridged.testing import user, view_of
@@ -55,6 +56,7 @@ class TrimResult:
     over: Overrun | None = None
     warnings: tuple[str, ...] = ()
     hide_system: bool = field(default=False, kw_only=True)
+    rec: int = field(default=0, eq=False, kw_only=True)
     count: Callable[[Message], int] | None = field(default=None, eq=False, repr=False, kw_only=True)
     previous: tuple[Message, ...] = field(default=(), eq=False, repr=False, kw_only=True)
     _last: "TrimResult | None" = field(

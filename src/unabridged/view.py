@@ -7,7 +7,7 @@ on which whoever drives the strategy loads more and calls it again.
 """
 
 import itertools
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Self, overload
@@ -188,6 +188,13 @@ class View(Sequence[Item]):
         return self._items  # type: ignore[return-value]  # a list or a tuple
 
     @property
+    def items(self) -> Sequence[Item]:
+        """
+        What holds the loaded items, from place 0 on, and perhaps newer ones after them.
+        """
+        return self._items
+
+    @property
     def edge(self) -> int:
         """
         The place from which on all items are loaded; below it stand those loaded for a reason.
@@ -246,6 +253,24 @@ class View(Sequence[Item]):
 
         return block
 
+    def starts_of(self, runs: Sequence[tuple[int, int]]) -> list[int] | None:
+        """
+        The block starts of a view of these runs of places alone; None if a run parts a block.
+        """
+        known, count = self._known_starts(), self._blocks
+        found: list[int] = []
+        shift = 0
+        for start, stop in runs:
+            low, high = bisect_left(known, start, 0, count), bisect_left(known, stop, 0, count)
+            parted = low < count and known[low] != start
+            if parted or (stop < self._size and (high == count or known[high] != stop)):
+                return None
+            shift = shift + start  # what was left out before this run
+            found += [place - shift for place in known[low:high]]
+            shift -= stop
+
+        return found
+
     def _known_starts(self) -> list[int]:
         if self._starts is None:
             self._starts = block_starts(self.loaded)
@@ -272,13 +297,16 @@ class View(Sequence[Item]):
         """
         The place, among the loaded items, of the item that stands for entry *seq*; -1 if none does.
         """
+        anchored = self.anchored
+        place = -1 if anchored else self.after(seq) - 1
+        if place >= 0 and self._items[place].first == seq:
+            return place
         if seq not in self.sources:
             return -1
         if seq in self.hidden:
             raise Unloaded(Span.one(seq))
-        if self.anchored:
+        if anchored:
             return next(i for i in range(self._size) if seq in self._items[i].sources)
-        place = self.after(seq) - 1
         if seq in self._items[place].sources:
             return place
         holder = next(item for item in self.wide if seq in item.sources)
@@ -311,6 +339,7 @@ class View(Sequence[Item]):
         sources: Span | None = None,
         wide: tuple[Item, ...] | None = None,
         anchored: bool | None = None,
+        starts: list[int] | None = None,
         pins: Span | None = None,
     ) -> Self:
         """
@@ -322,6 +351,7 @@ class View(Sequence[Item]):
             sources=sources,
             wide=wide,
             anchored=anchored,
+            starts=starts,
             pins=self.pins if pins is None else pins,
             log=self.log,
         )

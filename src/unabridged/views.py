@@ -55,29 +55,35 @@ def _without(view: View, dropped: Span) -> View:
         rest = [_rest(item, dropped) for item in view.loaded]
         items = _with_anchors([item for item in rest if item is not None])
         return view.replaced(items, hidden=hidden, sources=sources)
-    items = _outside(view, dropped)
+    runs = _runs_outside(view, dropped)
+    items = [item for start, stop in runs for item in view.items[start:stop]]
     met = [item for item in view.wide if not item.sources.isdisjoint(dropped)]
     if not met:
-        return view.replaced(items, hidden=hidden, sources=sources, wide=view.wide, anchored=False)
+        starts = view.starts_of(runs)
+        return view.replaced(
+            items, hidden=hidden, sources=sources, wide=view.wide, anchored=False, starts=starts
+        )
     left = [left for item in met if (left := _rest(item, dropped))]
     items = sorted([*(item for item in items if item not in met), *left], key=_first)
 
     return view.replaced(items, hidden=hidden, sources=sources, anchored=False)
 
 
-def _outside(view: View, dropped: Span) -> list[Item]:
+def _runs_outside(view: View, dropped: Span) -> list[tuple[int, int]]:
     """
-    The items whose first entry is not among the dropped.
+    The runs of places whose items' first entries are not among the dropped.
     """
-    items: list[Item] = []
-    loaded, place = view._items, 0  # noqa: SLF001  a copy would touch them all
+    runs: list[tuple[int, int]] = []
+    place = 0
     for first, last in dropped.ranges:
         low = view.after(first - 1)
-        items += loaded[place:low]
+        if low > place:
+            runs.append((place, low))
         place = view.after(last)
-    items += loaded[place : view.size]
+    if place < view.size:
+        runs.append((place, view.size))
 
-    return items
+    return runs
 
 
 def _rest(item: Item, dropped: Span) -> Item | None:

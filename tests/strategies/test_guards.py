@@ -152,6 +152,15 @@ class TestWhen:
         with pytest.raises(NeedsAnswerError):
             Memory(strategy=step)
 
+    def test_refuses_a_condition_that_is_no_function(self):
+        """
+        None above all.
+        """
+        with pytest.raises(ConfigError) as caught:
+            When(None, Window(2))
+
+        assert "When: `condition` must be a function, got NoneType None" == str(caught.value)
+
     def test_shows_itself_and_goes_to_data(self):
         """
         With a condition that has a name.

@@ -290,6 +290,16 @@ class TestAnswersKept:
 
             assert (unchanged(view), []) == answered(Summarize(2), view, "unused")
 
+    def test_that_stand_among_what_is_kept_are_left_alone(self):
+        """
+        Only what lies before them is folded.
+        """
+        written = Compacted((Fold(Span.of([3, 4]), system("middle")),), 99)
+        done, (ask,) = answered(Summarize(5), view_of(talk(4), decisions=[written]), "x")
+
+        assert [LABEL + "\nx", "middle", "q3", "a3", "q4", "a4"] == texts(done)
+        assert (None, [1, 2]) == (ask.previous, entries(ask))
+
     def test_beyond_what_was_written_back_project(self):
         """
         A longer answer of a note stands in for the shorter one of the log.

@@ -318,6 +318,15 @@ class TestAsAValue:
             f"TokenBudget: `limit` must be an int of 1 or more, or None for no limit, got {limit!r}"
         )
 
+    def test_refuses_a_counter_that_is_no_function(self):
+        """
+        A name has to be looked up first.
+        """
+        with pytest.raises(ConfigError) as caught:
+            TokenBudget(9, count="words")
+
+        assert "TokenBudget: `count` must be a function, got str 'words'" == str(caught.value)
+
     def test_refuses_a_low_mark_that_is_not_below(self):
         """
         The message explains what it is for.

@@ -1,6 +1,7 @@
 """
 Keeping the newest messages.
 """
+# ruff: noqa: ARG001  what a step is given
 
 import pytest
 
@@ -10,7 +11,7 @@ from unabridged.errors import BudgetError, ConfigError
 from unabridged.messages import ToolResult
 from unabridged.overrun import Overrun
 from unabridged.records import Drop, Note, Noted
-from unabridged.results import TrimResult, unchanged
+from unabridged.results import TrimResult, insert, unchanged
 from unabridged.spans import Span
 from unabridged.testing import call, result, talk, texts, view_of
 
@@ -22,6 +23,13 @@ def seen(strategy, messages, **options):
     The words that are left of these messages.
     """
     return texts(run(strategy, view_of(messages, **options)))
+
+
+def insert_first(view, ctx):
+    """
+    A step that puts a message in at the head.
+    """
+    return insert(view, system("put in"), reason="first")
 
 
 class TestWindow:
@@ -155,6 +163,26 @@ class TestWindow:
         messages = [system("s"), system("t"), *talk(2)]
 
         assert ["t", "q2", "a2"] == seen(Window(2, pin_system=False), messages, pinned=[2])
+
+    def test_keeps_a_newest_system_message_that_is_not_pinned(self):
+        """
+        It is the newest block, and brings no question along.
+        """
+        messages = [*talk(2), system("s")]
+
+        assert ["q2", "s"] == seen(Window(1, pin_system=False), messages)
+        assert ["s"] == seen(Window(1, pin_system=False, opening="anywhere"), messages)
+
+    def test_names_what_was_put_in(self):
+        """
+        A message at the head that alone is over the limit is no pin of the log.
+        """
+        step = insert_first | Window(1, count_pins=True)
+
+        assert str(run(step, view_of(talk(1))).over) == (
+            "3 messages must stay, 2 over the limit of 1: entry 2 (1): the newest block; "
+            "entry 1 (1): the newest user message; a message put in (1): put in at the head"
+        )
 
     def test_says_what_is_over(self):
         """

@@ -59,8 +59,9 @@ def admitted(  # noqa: PLR0913  what it looks at is the store's
     known: list[Entry] = []
     batch: dict[str, Appended] = {}
     for body in bodies:
-        seq = state.seq + sum(isinstance(earlier, Appended) for earlier in fresh)
-        _sound(thread, body, seq, decisions)
+        if not isinstance(body, Appended):
+            seq = state.seq + sum(isinstance(earlier, Appended) for earlier in fresh)
+            _sound(thread, body, seq, decisions)
         match body:
             case Compacted(_, upto) if state.decided > upto:
                 msg = (

@@ -14,7 +14,7 @@ from unabridged.messages import assistant, system, tool, user
 from unabridged.testing.views import call, failing, replies, result, talk, texts, view_of
 
 if TYPE_CHECKING:
-    from unabridged.testing import laws, laws_of_cuts, laws_of_memory
+    from unabridged.testing import laws, laws_of_cuts, laws_of_memory, laws_of_staying
     from unabridged.testing.checking import LAWS, check_strategy
     from unabridged.testing.generators import logs, messages
     from unabridged.testing.log import Log
@@ -35,6 +35,7 @@ __all__ = [
     "laws",
     "laws_of_cuts",
     "laws_of_memory",
+    "laws_of_staying",
     "logs",
     "messages",
     "pairing_problems",
@@ -61,7 +62,7 @@ _LATER = {
     "pairing_problems": "pairing",
     "shapes": "log_shapes",
 }
-_MODULES = frozenset({"laws", "laws_of_cuts", "laws_of_memory"})
+_MODULES = frozenset({"laws", "laws_of_cuts", "laws_of_memory", "laws_of_staying"})
 
 
 def __getattr__(name: str) -> Any:

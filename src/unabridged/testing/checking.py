@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 try:
-    from hypothesis import HealthCheck, given, settings
+    from hypothesis import HealthCheck, Phase, given, settings
 except ImportError as error:  # pragma: no cover
     msg = "unabridged.testing.checking generates with hypothesis; install `unabridged[test]`"
     raise ImportError(msg) from error
@@ -17,9 +17,10 @@ from unabridged.contract import StrategyLike, TrimContext
 from unabridged.pipeline import chain
 from unabridged.running import AskFunction
 from unabridged.strategies.window import Window
-from unabridged.testing import laws, laws_of_cuts, laws_of_memory
+from unabridged.testing import laws, laws_of_cuts, laws_of_memory, laws_of_staying
 from unabridged.testing.generators import logs
 from unabridged.testing.log import Log
+from unabridged.testing.trial import CONTEXT, short
 
 __all__ = ["LAWS", "Law", "check_strategy"]
 
@@ -29,8 +30,8 @@ Law: TypeAlias = Callable[..., None]
 def algebra(
     strategy: StrategyLike,
     log: Log,
-    context: TrimContext = laws.CONTEXT,
-    ask: AskFunction = laws.short,
+    context: TrimContext = CONTEXT,
+    ask: AskFunction = short,
 ) -> None:
     """
     As `laws.algebra`, of the strategy with others after and before it.
@@ -44,12 +45,12 @@ LAWS: tuple[Law, ...] = (
     laws.same_result,
     laws.conservation,
     laws.order,
-    laws.pairs_stay_whole,
-    laws.hand_pins_stay,
-    laws.pending_calls_stay,
-    laws.newest_user_stays,
-    laws.never_empty,
-    laws.valid,
+    laws_of_staying.pairs_stay_whole,
+    laws_of_staying.hand_pins_stay,
+    laws_of_staying.pending_calls_stay,
+    laws_of_staying.newest_user_stays,
+    laws_of_staying.never_empty,
+    laws_of_staying.valid,
     laws.sync_equals_async,
     algebra,
     laws_of_cuts.idempotence,
@@ -69,7 +70,7 @@ def check_strategy(
     strategy: StrategyLike,
     *,
     ask: AskFunction | None = None,
-    context: TrimContext = laws.CONTEXT,
+    context: TrimContext = CONTEXT,
     examples: int = 100,
 ) -> None:
     """
@@ -91,7 +92,7 @@ def check_strategy(
     AssertionError: chain(fickle) breaks the law of input_untouched: ...
     """
     name = repr(chain(strategy))
-    answer = laws.short if ask is None else ask
+    answer = short if ask is None else ask
     broken: list[str] = []
     guilty: list[Law] = []
 
@@ -100,9 +101,10 @@ def check_strategy(
         deadline=None,
         database=None,
         derandomize=True,
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
         report_multiple_bugs=False,
         print_blob=False,
+        phases=(Phase.generate, Phase.shrink),
     )
     @given(logs())
     def holds(log: Log) -> None:

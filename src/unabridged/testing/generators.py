@@ -4,6 +4,7 @@ Hypothesis strategies: logs of every shape that real ones have.
 Needs the extra `unabridged[test]`.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import evolve, frozen
@@ -26,8 +27,8 @@ from unabridged.stores.in_memory import InMemoryStore
 from unabridged.strategies.max_rounds import MaxRounds
 from unabridged.strategies.summarize import Summarize
 from unabridged.strategies.window import Window
-from unabridged.testing.laws import short
 from unabridged.testing.log import THREAD, Log, whole_view
+from unabridged.testing.trial import short
 from unabridged.tokens import words
 from unabridged.views import View
 
@@ -37,7 +38,7 @@ _TEXTS = (
     "yes",
     "one two three",
     "",
-    "你好，明天去利马吗",
+    "你好明天去利马吗",
     "on my way 👩🏽‍💻🎉",
     "a rather longer line of words that fills more of a small budget than others do",
 )
@@ -89,7 +90,7 @@ def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # n
             return [Message(role, draw(_text))]
 
 
-def _calling(draw: st.DrawFn, ids: list[str]) -> Message:
+def _calling(draw: st.DrawFn, ids: Sequence[str]) -> Message:
     thought = [Reasoning("look", signature="c2ln")] if draw(st.integers(0, 4)) == 0 else []
     return assistant([*thought], calls=[ToolCall(id_, "look", {"q": 1}) for id_ in ids])
 

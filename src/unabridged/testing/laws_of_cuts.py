@@ -15,8 +15,8 @@ from unabridged.running import AskFunction
 from unabridged.strategies.max_rounds import MaxRounds
 from unabridged.strategies.token_budget import TokenBudget
 from unabridged.strategies.window import Window
-from unabridged.testing.laws import CONTEXT, outcome, short, steps_of
 from unabridged.testing.log import Log
+from unabridged.testing.trial import CONTEXT, must, outcome, short, steps_of
 from unabridged.views import View
 
 __all__ = [
@@ -60,8 +60,8 @@ def idempotence(
         return
     again = outcome(strategy, first.view, context, ask)
     gone = first.view.sources - again.view.sources
-    assert not gone, f"run again, it lets go of {gone} too"
-    assert first.messages == again.messages, "run again, it gives other messages"
+    must(not gone, "run again, it lets go of {} too", gone)
+    must(first.messages == again.messages, "run again, it gives other messages")
 
 
 def monotone(
@@ -85,7 +85,7 @@ def monotone(
     kept = outcome(strategy, view, context, ask).view.sources
     wider = outcome(larger, view, context, ask).view.sources
     lost = kept - wider
-    assert not lost, f"{larger!r} lets go of {lost}, which {strategy!r} keeps"
+    must(not lost, "{!r} lets go of {}, which {!r} keeps", larger, lost, strategy)
 
 
 def _larger(strategy: object, more: int) -> Any:
@@ -116,23 +116,27 @@ def within_the_limit_or_over_says(
         return
     over = result.over
     if over is None:
-        assert size <= limit, f"{size} are left, the limit is {limit}, and nothing says so"
+        must(size <= limit, "{} are left, the limit is {}, and nothing says so", size, limit)
         return
-    assert size > limit, f"{size} are left, within {limit}, and it says: {over}"
-    assert (over.limit, over.needed) == (limit, size), (
-        f"{size} are left of a limit of {limit}, and it says: {over}"
+    must(size > limit, "{} are left, within {}, and it says: {}", size, limit, over)
+    must(
+        (over.limit, over.needed) == (limit, size),
+        "{} are left of a limit of {}, and it says: {}",
+        size,
+        limit,
+        over,
     )
-    assert over.what, "it is over and does not say what could not go"
+    must(over.what, "it is over and does not say what could not go")
 
 
 def _measured(
     cut: Cutting, before: View, after: View, context: TrimContext
 ) -> tuple[int | None, int]:
     if isinstance(cut, TokenBudget):
-        count = cut.count or context.count
+        weigh = cut.count or context.count
         history = context.budget.history if context.budget else 0
         limit = cut.limit if cut.share is None else max(1, int(cut.share * history))
-        return limit, sum(count(item.message) for item in after)
+        return limit, sum(weigh(item.message) for item in after)
     free = _without_pins(cut, before)
     if isinstance(cut, Window):
         return cut.last, sum(item.first in free or not item.sources for item in after)
@@ -185,8 +189,11 @@ def openers_stay(
         pins = {item.pin for item in block} - ({"", "role"} if lax else {""})
         brings = asked or pins or _waits(before, block)
         if brings and head.message.role not in {"system", "developer"} and _there(after, block):
-            assert head.opener in after.sources, (
-                f"entry {head.sources} stays, and entry {head.opener}, which opened its round, left"
+            must(
+                head.opener in after.sources,
+                "entry {} stays, and entry {}, which opened its round, left",
+                head.sources,
+                head.opener,
             )
 
 

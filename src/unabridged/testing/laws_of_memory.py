@@ -17,8 +17,8 @@ from unabridged.spans import Span
 from unabridged.states import rebuilt
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.strategies.window import Window
-from unabridged.testing.laws import CONTEXT, outcome, short, steps_of
 from unabridged.testing.log import THREAD, Log, whole_view
+from unabridged.testing.trial import CONTEXT, must, outcome, short, steps_of
 from unabridged.viewing import Loaded
 from unabridged.views import View
 
@@ -51,7 +51,7 @@ def write_back_shows_projection(
         return
     record = result.record(replace=True)
     due = any(isinstance(change, Drop | Fold) for change in result.changes)
-    assert (record is not None) == due, f"{len(result.changes)} changes, and to write: {record}"
+    must((record is not None) == due, "{} changes, and to write: {}", len(result.changes), record)
     if record is None:
         return
     store.append(THREAD, [record], at=0.0)
@@ -80,7 +80,8 @@ def _shown(view: View) -> Shown:
 
 
 def _same(left: Shown, right: Shown, one: str, other: str) -> None:
-    assert left == right, f"{one}: {_told(left)}; {other}: {_told(right)}"
+    if left != right:
+        must(left == right, "{}: {}; {}: {}", one, _told(left), other, _told(right))
 
 
 def _told(shown: Shown) -> str:
@@ -91,8 +92,10 @@ def revert_restores(
     strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
 ) -> None:
     """
-    Reverting a write-back gives the log without it, also under a later one; reverting that, it
-    again; and what was reverted is projected by the same step, not written once more.
+    Reverting a write-back gives the log without it, also under a later one.
+
+    Reverting the revert gives it again. What is reverted is projected by the same
+    step from then on, and not written once more.
 
     >>> from unabridged.testing import talk
     >>> revert_restores(Window(2), Log.of(talk(3)))
@@ -121,13 +124,16 @@ def _not_again(
     for change in again.changes if again else ():
         for old in record.changes:
             sources = getattr(old, "sources", Span()) & getattr(change, "sources", Span())
-            assert old.step != change.step or not sources, (
-                f"{change.step} would write {sources} back again, which was reverted"
+            must(
+                old.step != change.step or not sources,
+                "{} would write {} back again, which was reverted",
+                change.step,
+                sources,
             )
 
 
 def failure_changes_nothing(
-    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, _ask: AskFunction = short
 ) -> None:
     """
     A model that fails, says nothing or too much changes no message, no view and no summary.
@@ -148,28 +154,28 @@ def failure_changes_nothing(
         try:
             result = memory.context(strategy)
         except UnabridgedError as error:
-            assert getattr(steps[0], "on_failure", "") == "raise", f"it raised {error!r}"  # noqa: PT017
+            must(getattr(steps[0], "on_failure", "") == "raise", "it raised {!r}", error)
         name = model.__name__.strip("_")
         decided = store.state(THREAD).decided
         if result is None or decided == view.log.decided:
             _same(_shown(whole_view(store)), _shown(view), f"after it {name}", "before")
-            assert memory.summary() == summary, f"after it {name}, the summary is another"
+            must(memory.summary() == summary, "after it {}, the summary is another", name)
         if result is not None and not any(note.kind == "summary" for note in view.notes):
-            assert not result.notes, f"it {name}, and an answer is kept: {result.notes}"
-            assert result.messages == view.messages, f"it {name}, and messages changed"
-            assert decided == view.log.decided, f"it {name}, and something was written"
+            must(not result.notes, "it {}, and an answer is kept: {}", name, result.notes)
+            must(result.messages == view.messages, "it {}, and messages changed", name)
+            must(decided == view.log.decided, "it {}, and something was written", name)
 
 
-def _fails(ask: Ask) -> str:
+def _fails(_ask: Ask) -> str:
     msg = "the model is down"
     raise TimeoutError(msg)
 
 
-def _says_nothing(ask: Ask) -> str:
+def _says_nothing(_ask: Ask) -> str:
     return " \n"
 
 
-def _says_too_much(ask: Ask) -> str:
+def _says_too_much(_ask: Ask) -> str:
     return "much " * 1_000
 
 
@@ -240,14 +246,16 @@ def _compare(
     except UnabridgedError as error:
         lazy = error
     if isinstance(pure, UnabridgedError) or isinstance(lazy, UnabridgedError):
-        assert str(pure) == str(lazy), f"run: {pure!r}; the memory: {lazy!r}"
+        must(str(pure) == str(lazy), "run: {!r}; the memory: {!r}", pure, lazy)
         return
     at = f"at record {whole.head}"
-    assert pure.messages == lazy.messages, f"{at}: {_words(lazy.messages)}, whole: {pure.text()}"
-    assert pure.changes == lazy.changes, f"{at}: {lazy.changes}, whole: {pure.changes}"
-    assert pure.over == lazy.over, f"{at}: over {lazy.over}, whole: {pure.over}"
-    assert pure.notes == lazy.notes, f"{at}: notes {lazy.notes}, whole: {pure.notes}"
-    assert set(pure.warnings) <= set(lazy.warnings), f"{at}: warnings {lazy.warnings}"
+    must(
+        pure.messages == lazy.messages, "{}: {}, whole: {}", at, _words(lazy.messages), pure.text()
+    )
+    must(pure.changes == lazy.changes, "{}: {}, whole: {}", at, lazy.changes, pure.changes)
+    must(pure.over == lazy.over, "{}: over {}, whole: {}", at, lazy.over, pure.over)
+    must(pure.notes == lazy.notes, "{}: notes {}, whole: {}", at, lazy.notes, pure.notes)
+    must(set(pure.warnings) <= set(lazy.warnings), "{}: warnings {}", at, lazy.warnings)
 
 
 def _words(messages: Sequence[Message]) -> str:
@@ -270,8 +278,8 @@ def state_equals_rebuilt(
     store.append(THREAD, bodies, at=0.0)
     for body in (Appended(0, Message("user", "and then")), Reverted(len(log.bodies) + 1)):
         kept, again = store.state(THREAD), rebuilt(store.read(THREAD))
-        assert kept == again, f"the store says {kept}, its records {again}"
+        must(kept == again, "the store says {}, its records {}", kept, again)
         if isinstance(body, Appended) or record is not None:
             store.append(THREAD, [body], at=0.0)
     kept, again = store.state(THREAD), rebuilt(store.read(THREAD))
-    assert kept == again, f"the store says {kept}, its records {again}"
+    must(kept == again, "the store says {}, its records {}", kept, again)

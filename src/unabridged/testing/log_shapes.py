@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from unabridged.messages import Message
-from unabridged.records import Appended, Compacted, Fold, Noted, Pinned, Reverted
+from unabridged.records import Appended, Change, Compacted, Fold, Noted, Pinned, Reverted
 from unabridged.testing.log import Log
 from unabridged.testing.pairing import opens_on, pairs, speaks, with_words
 
@@ -74,39 +74,40 @@ def shapes(log: Log) -> frozenset[str]:
 
 
 def _said(messages: Sequence[Message]) -> Iterator[str]:
-    roles = [message.role for message in messages]
-    if messages and not any(map(with_words, messages)):
+    spoke = any(map(with_words, messages))
+    if messages and not spoke:
         yield "a log without a user"
     elif messages and opens_on(messages) != "user":
         yield "a preamble"
-    instructs = [place for place, role in enumerate(roles) if role in {"system", "developer"}]
+    instructs = [n for n, each in enumerate(messages) if each.role in {"system", "developer"}]
     if instructs:
         yield "pinned by role"
-        if instructs[-1] > 0 and any(map(with_words, messages[: instructs[-1]])):
+        if any(map(with_words, messages[: instructs[-1]])):
             yield "a system message in the middle"
     for message in messages:
-        if message.reasoning:
-            bare = len(message.reasoning) == len(message.parts)
-            yield "bare reasoning" if bare else "reasoning"
-        if not message.text and not message.tool_calls and not message.reasoning:
-            yield "empty text"
-        if any(ord(letter) in _HAN for letter in message.text):
-            yield "Chinese"
-        if any(ord(letter) >= _BEYOND_BMP for letter in message.text):
-            yield "emoji"
-        if message.role == "user" and message.tool_results:
-            both = len(message.tool_results) < len(message.parts)
-            yield "results and words in one message" if both else "results in a user's message"
-        if len(message.tool_calls) > 1:
-            yield "a parallel batch"
+        yield from _told_by(message)
+
+
+def _told_by(message: Message) -> Iterator[str]:
+    if message.reasoning:
+        bare = len(message.reasoning) == len(message.parts)
+        yield "bare reasoning" if bare else "reasoning"
+    elif not message.text and not message.tool_calls:
+        yield "empty text"
+    if any(ord(letter) in _HAN for letter in message.text):
+        yield "Chinese"
+    if any(ord(letter) >= _BEYOND_BMP for letter in message.text):
+        yield "emoji"
+    if message.role == "user" and message.tool_results:
+        both = len(message.tool_results) < len(message.parts)
+        yield "results and words in one message" if both else "results in a user's message"
+    if len(message.tool_calls) > 1:
+        yield "a parallel batch"
 
 
 def _linked(messages: Sequence[Message]) -> Iterator[str]:
     tied, unanswered = pairs(messages)
     results = [(caller, seq) for caller, seq in tied if messages[seq - 1].tool_results]
-    callers = Counter(id_ for message in messages for id_ in {c.id for c in message.tool_calls})
-    if any(times > 1 for times in callers.values()):
-        yield "a reused id"
     for caller, seq in results:
         between = messages[caller : seq - 1]
         if any(map(with_words, between)):
@@ -115,15 +116,20 @@ def _linked(messages: Sequence[Message]) -> Iterator[str]:
             yield "a late result"
     for caller in {caller for caller, _ in results}:
         asked = [call.id for call in messages[caller - 1].tool_calls]
-        came = [
-            result.call_id
-            for other, seq in results
-            if other == caller
-            for result in messages[seq - 1].tool_results
-            if result.call_id in asked
-        ]
+        answers = (messages[seq - 1].tool_results for other, seq in results if other == caller)
+        came = [each.call_id for answer in answers for each in answer if each.call_id in asked]
         if came != sorted(came, key=asked.index):
             yield "results out of order"
+    spoken = [seq for seq, message in enumerate(messages, start=1) if speaks(message)]
+    for seq in unanswered:
+        yield "a pending call" if seq == spoken[-1] else "a call in the middle that dangles"
+    yield from _named(messages)
+
+
+def _named(messages: Sequence[Message]) -> Iterator[str]:
+    """
+    What the ids alone tell.
+    """
     called, answered = Counter[str](), Counter[str]()
     for message in messages:
         for result in message.tool_results:
@@ -132,10 +138,10 @@ def _linked(messages: Sequence[Message]) -> Iterator[str]:
                 yield "a result of no call"
             elif answered[result.call_id] > called[result.call_id]:
                 yield "a doubled result"
-        called.update(call.id for call in message.tool_calls)
-    spoken = [seq for seq, message in enumerate(messages, start=1) if speaks(message)]
-    for seq in unanswered:
-        yield "a pending call" if seq == spoken[-1] else "a call in the middle that dangles"
+        ids = [call.id for call in message.tool_calls]
+        if any(called[id_] for id_ in ids):
+            yield "a reused id"
+        called.update(ids)
 
 
 def _decided(log: Log) -> Iterator[str]:
@@ -152,18 +158,19 @@ def _decided(log: Log) -> Iterator[str]:
             case Compacted(changes):
                 for change in changes:
                     named.update(getattr(change, "sources", ()))
-                    if change.step.startswith("memory."):
-                        yield _BY_HAND[change.step.split("(")[0]]
-                    elif isinstance(change, Fold):
-                        wide = len(change.sources) > 1
-                        yield f"written back: a {'stand-in' if wide else 'rewording'}"
-                    else:
-                        yield "written back: a drop"
+                    yield _written(change)
             case Reverted(rec):
-                again = isinstance(log.bodies[rec - 1], Reverted)
-                yield "redone" if again else "reverted"
+                yield "redone" if isinstance(log.bodies[rec - 1], Reverted) else "reverted"
             case Pinned(_, on):
                 yield "pinned later" if on else "unpinned"
             case Noted(notes):
-                if any(note.kind == "summary" for note in notes):
-                    yield "a kept answer of a model"
+                yield from ("a kept answer of a model" for n in notes if n.kind == "summary")
+
+
+def _written(change: Change) -> str:
+    if change.step.startswith("memory."):
+        return _BY_HAND[change.step.split("(")[0]]
+    if isinstance(change, Fold):
+        return f"written back: a {'stand-in' if len(change.sources) > 1 else 'rewording'}"
+
+    return "written back: a drop"

@@ -237,7 +237,8 @@ def _folds_its_log(claims: _Claims, store: Store) -> None:
 
 def _retains(claims: _Claims, store: Store) -> None:
     store.append("a", [Appended(0, system("Be brief.")), *said("1"), Appended(0, call("c1", "c2"))])
-    store.append("a", [Appended(0, tool("x", call_id="c1")), *said("2", "3", "4")])
+    answered = [tool("x", call_id="c1"), assistant("So.")]
+    store.append("a", [*(Appended(0, m) for m in answered), *said("2", "3")])
     left = [entry.seq for entry in store.entries("a", Span.between(1, 9))]
     claims.same("older whole blocks go, pins stay", [1, 5, 6, 7], left)
     state = store.state("a")
