@@ -501,6 +501,19 @@ class TestLoaded:
         with pytest.raises(Unloaded):
             loaded.view().block_at(loaded.view().find(3))
 
+    def test_does_not_take_half_a_block_for_a_whole_one(self):
+        """
+        What is loaded first begins with a result whose call is not.
+        """
+        answers = [assistant(f"a{n}") for n in range(3)]
+        store = stored([*talk(3), call("c1"), result("c1"), *answers])
+
+        assert [7, 8] == firsts(driven(store, 4, lambda view: view.blocks[-4])[0])
+        assert [7, 8] == firsts(driven(store, 4, lambda view: view.blocks[-4:])[0][0])
+        assert [[7, 8], [9]] == [
+            firsts(block) for block in driven(store, 4, lambda view: view.rounds[-1])[0][2:4]
+        ]
+
     def test_reads_no_more_from_the_end_than_it_is_asked(self):
         """
         Indices and slices from the tail, blocks, rounds and `tail` touch what they give.

@@ -28,6 +28,7 @@ from unabridged.messages import system as system_message
 from unabridged.records import (
     Appended,
     Body,
+    Compacted,
     Entry,
     Note,
     Noted,

@@ -16,7 +16,6 @@ from unabridged.views import View
 
 __all__ = [
     "as_share",
-    "checked_function",
     "choice",
     "cut_result",
     "down_to_option",
@@ -73,13 +72,6 @@ def function(instance: object, attribute: Any, value: object) -> None:
             f"got {type(value).__name__} {value!r}"
         )
         raise ConfigError(msg)
-
-
-def checked_function() -> Any:
-    """
-    A field that takes a function.
-    """
-    return field(validator=function)
 
 
 def as_share(value: Any) -> Any:

@@ -10,6 +10,7 @@ import functools
 import inspect
 import types
 from collections.abc import Iterable
+from typing import Any
 
 from unabridged.errors import OutcomeError, PairingError
 from unabridged.items import Item
@@ -48,11 +49,13 @@ def is_async(step: object) -> bool:
     if isinstance(step, _FUNCTIONS):
         return inspect.iscoroutinefunction(step)
 
-    return _is_called_async(type(step))
+    kind: type[Any] = type(step)
+
+    return _is_called_async(kind)
 
 
 @functools.lru_cache(maxsize=256)
-def _is_called_async(kind: type) -> bool:
+def _is_called_async(kind: type[Any]) -> bool:
     return inspect.iscoroutinefunction(getattr(kind, "__call__", None))  # noqa: B004  looked at
 
 

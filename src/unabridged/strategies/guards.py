@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 from unabridged.contract import TrimContext
 from unabridged.errors import ConfigError
 from unabridged.items import Item
-from unabridged.options import checked_function, function, ge
+from unabridged.options import function, ge
 from unabridged.pipeline import Strategy, performed, step_of
 from unabridged.records import Change, Hold, Insert
 from unabridged.results import TrimResult, unchanged
@@ -88,7 +88,7 @@ class When(Strategy):
     (6, 2)
     """
 
-    condition: Condition = checked_function()
+    condition: Condition = field(validator=function)  # type: ignore[assignment]
     strategy: Strategy = field(converter=step_of)
 
     @property
