@@ -1,7 +1,6 @@
 """
 AsyncMemory: the same names, awaited; what is the same is tested in `test_memory.py`.
 """
-# ruff: noqa: ARG001, ARG005  what a step is given
 
 import asyncio
 import inspect

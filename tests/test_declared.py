@@ -1,7 +1,6 @@
 """
 Strategies as data: in TOML, in JSON, and what is refused.
 """
-# ruff: noqa: ARG001  what a step is given
 
 import functools
 import json

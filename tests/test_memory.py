@@ -1,7 +1,6 @@
 """
 Memory: one thread of a store, and the contexts made of it.
 """
-# ruff: noqa: ARG001, ARG005  what a step is given
 
 import contextlib
 import json
@@ -104,7 +103,7 @@ def together(*acts):
         barrier.wait()
         try:
             act()
-        except Exception as error:  # noqa: BLE001  asserted by the test
+        except Exception as error:
             failures.append(error)
 
     threads = [threading.Thread(target=started, args=(act,)) for act in acts]
@@ -705,6 +704,21 @@ class TestAnswers:
         memory.context()
 
         assert [(6, "", "user: q3\nassistant: a3")] == seen
+
+    def test_that_are_interrupted_leave_everything_as_it_was(self):
+        """
+        And the lock is free.
+        """
+
+        def ask(request):
+            raise KeyboardInterrupt
+
+        memory = memory_of(*talk(3), strategy=Summarize(2, replace=True), ask=ask)
+        with pytest.raises(KeyboardInterrupt):
+            memory.context()
+        memory.append(user("after"))
+
+        assert (7, []) == (len(memory.view()), records(memory))
 
     def test_in_flight_during_clear_are_discarded(self):
         """
@@ -1394,6 +1408,6 @@ class TestPackage:
         assert unabridged.tokens is unabridged.__getattr__("tokens")
         assert sorted(unabridged.__all__) == unabridged.__all__
         with pytest.raises(AttributeError) as caught:
-            unabridged.Windows  # noqa: B018  the access is the test
+            unabridged.Windows
 
         assert "module 'unabridged' has no attribute 'Windows'" == str(caught.value)

@@ -209,16 +209,14 @@ def _suffix(  # noqa: PLR0913  the one place that scans
     stay, weight, weigh = must.places, scales.block, scales.weigh
     items = view.items
     stop, total = view.size, base
-    lowest = 0, 0
+    lowest = -1, base
     for start in view.starts():
-        if stop > start + 1:
-            new = weight(start, stop, stay)
-        elif start in stay:
-            new = 0
-        else:  # as `weight`, without the calls: this is each turn's way
-            new = 1 if weigh is None else weigh(items[start].message)
-        if new:
-            if total + new > limit:
+        if start not in stay:
+            if stop > start + 1:
+                new = weight(start, stop, stay)
+            else:  # as `weight`, without the calls: this is each turn's way
+                new = 1 if weigh is None else weigh(items[start].message)
+            if new and total + new > limit:
                 break
             total += new
             lowest = start, total
@@ -226,7 +224,7 @@ def _suffix(  # noqa: PLR0913  the one place that scans
     else:
         return None
     failed = range(start, stop)
-    if rules.opening == "question" and total > base:
+    if rules.opening == "question" and lowest[0] >= 0:
         found = _given_back(view, lowest, limit, scales, must)
         stop, total, failed = found or (stop, total, failed)
     if rules.straddle == "keep" and len(failed) > 1 and 0 < scales(failed[-1]) <= limit - total:
@@ -247,13 +245,12 @@ def _given_back(
     found: tuple[int, int, range] | None = None
     while start < view.size:
         block = view.block_at(start)
-        new = scales.block(start, block.stop, must.places)
-        if new and _opener_fits(view, start, limit - total, scales, must):
-            break
+        if start not in must.places:
+            if _opener_fits(view, start, limit - total, scales, must):
+                break
+            total -= scales.block(start, block.stop, must.places)
+            found = block.stop, total, block
         start = block.stop
-        if new:
-            total -= new
-            found = start, total, block
 
     return found
 

@@ -67,6 +67,8 @@ class Strategy:
 
 @functools.lru_cache(maxsize=1_024)
 def _written_out(strategy: Strategy) -> str:
+    if not attrs.has(type(strategy)):
+        return f"{type(strategy).__name__}()"
     given: list[str] = []
     named = False
     for known in attrs.fields(type(strategy)):  # type: ignore[arg-type]  # subclasses are attrs

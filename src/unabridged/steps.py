@@ -10,7 +10,6 @@ import functools
 import inspect
 import types
 from collections.abc import Iterable
-from typing import Any
 
 from unabridged.errors import OutcomeError, PairingError
 from unabridged.items import Item
@@ -49,13 +48,11 @@ def is_async(step: object) -> bool:
     if isinstance(step, _FUNCTIONS):
         return inspect.iscoroutinefunction(step)
 
-    kind: type[Any] = type(step)
-
-    return _is_called_async(kind)
+    return _is_called_async(type(step))  # type: ignore[arg-type]  # a class is hashable
 
 
 @functools.lru_cache(maxsize=256)
-def _is_called_async(kind: type[Any]) -> bool:
+def _is_called_async(kind: type) -> bool:
     return inspect.iscoroutinefunction(getattr(kind, "__call__", None))  # noqa: B004  looked at
 
 

@@ -227,7 +227,7 @@ class View(Sequence[Item]):
         known, edge = self._known_starts(), self._edge
         for number in range(self._blocks - 1, -1, -1):
             place = known[number]
-            if place < edge:
+            if place <= edge and self.hidden and (place < edge or not self._whole_at_the_edge()):
                 break
             yield place
         if self.hidden:
@@ -244,7 +244,7 @@ class View(Sequence[Item]):
         if not self.hidden:
             return range(start, stop)
         if place >= self._edge:
-            if start < self._edge:
+            if start < self._edge or (start == self._edge and not self._whole_at_the_edge()):
                 raise Unloaded
             return range(start, stop)
         block = range(start, min(stop, self._edge))
@@ -276,6 +276,17 @@ class View(Sequence[Item]):
             self._starts = block_starts(self.loaded)
             self._blocks = len(self._starts)
         return self._starts
+
+    def _whole_at_the_edge(self) -> bool:
+        """
+        Whether nothing ties what is loaded from the edge on to what is not.
+        """
+        edge = self._edge
+        known, count = self._known_starts(), self._blocks
+        number = bisect_right(known, edge, 0, count)
+        stop = known[number] if number < count else self._size
+
+        return not any(item.head in self.hidden for item in self._items[edge:stop])
 
     def _is_whole(self, item: Item, block: range) -> bool:
         """

@@ -1,7 +1,6 @@
 """
 Guards: when a strategy acts at all, and what it may not touch.
 """
-# ruff: noqa: ARG001, ARG005  what a condition is given
 
 import asyncio
 
@@ -96,7 +95,7 @@ class TestOver:
         over = Over(tokens=8_000, rounds=3)
 
         assert "Over(tokens=8_000, rounds=3)" == repr(over)
-        assert over == eval(repr(over), {"Over": Over})  # noqa: S307  our own repr
+        assert over == eval(repr(over), {"Over": Over})
 
 
 class TestWhen:

@@ -5,7 +5,6 @@ Each refusal bears the comment that silences it, for both checkers or for the on
 Both report a comment that silences nothing, so whatever they stop refusing shows.
 """
 # pyright: reportUnnecessaryTypeIgnoreComment=true
-# ruff: noqa: ARG001  what a step is given
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
