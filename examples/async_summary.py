@@ -4,8 +4,7 @@ Strategies have no async twins: under `AsyncMemory` the same `Summarize` awaits 
 
 import asyncio
 
-from unabridged import AsyncMemory, Summarize, assistant, user
-from unabridged.contract import Ask
+from unabridged import Ask, AsyncMemory, Summarize, assistant, user
 
 SUMMARIES = {
     "Peru": "Ana wants to see Machu Picchu in May and is afraid of the altitude.",

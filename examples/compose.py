@@ -33,7 +33,6 @@ for strategy in (MaxRounds(2), Window(4) | TokenBudget(40), told):
     print(f"{strategy}: {len(result.messages)} messages, {result.tokens} tokens")
     print(result.text(names={"user": "Traveller", "assistant": "Planner"}))
 
-# ruff: noqa: E501, ERA001
 # prints:
 # Window(40) | TokenBudget(2_000)
 # True

@@ -7,11 +7,8 @@ from functools import partial
 
 from attrs import evolve
 
-from unabridged import ToolCall, Window, assistant, chain, run, tool, user
-from unabridged.contract import TrimContext
-from unabridged.items import Item
+from unabridged import Item, ToolCall, TrimContext, View, Window, assistant, chain, run, tool, user
 from unabridged.testing import view_of
-from unabridged.views import View
 
 chat = [
     user("Which flights are there to Lima?"),
@@ -48,7 +45,6 @@ shorter = partial(first_lines, lines=1)
 print(run(chain(Window(40), without_noise, shorter), view_of(chat)).text())
 print(*run(only_words, view_of(chat)).warnings)
 
-# ruff: noqa: ARG001
 # prints:
 # user: Which flights are there to Lima?
 # assistant:  [tool calls: find_flights({"to":"LIM"})]

@@ -30,7 +30,6 @@ for entry in memory.entries():
 print()
 print(memory.context(TokenBudget(20)).over)
 
-# ruff: noqa: E501
 # prints:
 # system: You are a concierge. Be brief.
 # user: I am allergic to nuts.

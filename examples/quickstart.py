@@ -5,8 +5,7 @@ A chat that is kept in a file, whole, and sent to a model as far as it fits.
 import tempfile
 from pathlib import Path
 
-from unabridged import Memory, Summarize, TokenBudget, ToolCall, Window, assistant, tool, user
-from unabridged.contract import Ask
+from unabridged import Ask, Memory, Summarize, TokenBudget, ToolCall, Window, assistant, tool, user
 
 
 def model(ask: Ask) -> str:
@@ -35,10 +34,9 @@ with Memory.open(chats, thread="ana", strategy=strategy, ask=model) as memory:
     print(context.explain())
     print(f"{len(memory.entries())} messages kept, {len(memory.view())} in view")
 
-    memory.revert(memory.view().log.decided)  # the summary is undone
+    memory.revert()  # the summary is undone
     print(f"{len(memory.entries())} messages kept, {len(memory.view())} in view")
 
-# ruff: noqa: E501
 # prints:
 # (a model reads 3 messages)
 # system: You book travel. Ask before you pay.

@@ -5,11 +5,8 @@ A strategy is data too: it can stand in a configuration file, by names that are 
 import json
 import tomllib
 
-from unabridged import declared, run
-from unabridged.contract import TrimContext
-from unabridged.items import Item
+from unabridged import Item, TrimContext, View, declared, run
 from unabridged.testing import assistant, replies, system, user, view_of
-from unabridged.views import View
 
 CONFIGURATION = """
 strategy = [
@@ -44,7 +41,6 @@ print(
     run(strategy, view_of(chat), ask=replies("Two bicycles, one with a seat for a child.")).text()
 )
 
-# ruff: noqa: ARG001, E501, ERA001
 # prints:
 # Window(40, down_to=20) | without_greetings | Summarize(keep_rounds=1, role='user', label='Earlier on:') | TokenBudget(40, count=tokens.words)
 # {"use": "Window", "last": 40, "down_to": 20}

@@ -4,13 +4,10 @@ A strategy is tested by calling it on values, without a store, a model or a mock
 
 from attrs import field, frozen
 
-from unabridged import Window, run
-from unabridged.contract import TrimContext
+from unabridged import Strategy, TrimContext, TrimResult, View, Window, run
 from unabridged.options import ge
-from unabridged.pipeline import Strategy
-from unabridged.results import TrimResult, drop
+from unabridged.results import drop
 from unabridged.testing import call, check_strategy, result, talk, texts, user, view_of
-from unabridged.views import View
 
 
 @frozen(repr=False)
@@ -49,7 +46,6 @@ for test in (test_drops_a_call_with_its_result, test_keeps_a_pinned_receipt, tes
     test()
     print(f"{test.__name__}: passed")
 
-# ruff: noqa: ERA001, S101
 # prints:
 # test_drops_a_call_with_its_result: passed
 # test_keeps_a_pinned_receipt: passed

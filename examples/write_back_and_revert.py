@@ -30,7 +30,7 @@ shown("compacted")
 print(memory.context().why(1))
 
 # Undo, and redo by undoing that.
-undone = memory.revert(memory.view().log.decided)
+undone = memory.revert()
 shown("reverted")
 memory.revert(undone.rec)
 shown("redone")
@@ -46,7 +46,6 @@ eight = memory.entries()[4]
 memory.rewind(eight.seq)
 shown("rewound")
 
-# ruff: noqa: ERA001
 # prints:
 # projected          6 said, 6 in the view, 4 sent
 # compacted          6 said, 4 in the view, 4 sent

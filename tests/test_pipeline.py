@@ -217,7 +217,7 @@ class TestRepr:
         """
         To an equal value.
         """
-        assert strategy == eval(repr(strategy))
+        assert strategy == eval(repr(strategy))  # noqa: S307  our own repr
 
     def test_of_an_option_that_cannot_be_hashed(self):
         """
@@ -776,7 +776,7 @@ class TestArun:
             newest_later,
             functools.partial(newest_later),
             Later(),
-            lambda view, ctx: newest_later(view, ctx),
+            lambda view, ctx: newest_later(view, ctx),  # noqa: PLW0108  not async itself
             custom(newest_later),
         ):
             assert ["q2", "a2"] == texts(asyncio.run(arun(Window(3) | step, view)))
@@ -827,7 +827,7 @@ class TestArun:
 
         async def broken(view, ctx):
             await asyncio.sleep(0)
-            raise KeyError("x")
+            raise KeyError("x")  # noqa: EM101  what a user's code does
 
         with pytest.raises(StepError) as caught:
             asyncio.run(arun(broken, view_of(talk(1))))

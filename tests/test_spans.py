@@ -39,7 +39,7 @@ class TestSpan:
         assert span == Span.of(sorted(numbers, reverse=True)) == Span(span.ranges)
         assert hash(span) == hash(Span(span.ranges))
         assert span == Span.union(map(Span.one, numbers))
-        assert span == eval(repr(span), {"Span": Span})
+        assert span == eval(repr(span), {"Span": Span})  # noqa: S307  our own repr
         assert span == pickle.loads(pickle.dumps(span))
 
     @given(sets, sets)

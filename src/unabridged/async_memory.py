@@ -10,12 +10,13 @@ from typing import Any, Self, TypeVar, cast
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
 from unabridged.items import Item
-from unabridged.keeping import Appends, Keeper, restored
+from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
 from unabridged.records import Entry, Record
 from unabridged.results import TrimResult
 from unabridged.running import AskFunction, SearchFunction, answering, checked
 from unabridged.settings import Settings, checked_store
+from unabridged.snapshots import restored
 from unabridged.steps import is_async
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.in_thread import InThread

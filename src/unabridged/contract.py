@@ -134,6 +134,17 @@ class Search:
 class Await:
     """
     Something to be awaited: *call* gives an awaitable. Only an async run can answer it.
+
+    >>> import asyncio
+    >>> from unabridged import arun
+    >>> from unabridged.testing import talk, texts, view_of
+    >>> async def how_many():
+    ...     return 1
+    >>> def as_many(view, ctx):
+    ...     count = yield Await(how_many)
+    ...     return list(view.tail(count))
+    >>> texts(asyncio.run(arun(as_many, view_of(talk(2)))))
+    ['q2', 'a2']
     """
 
     call: Callable[[], Awaitable[Any]]

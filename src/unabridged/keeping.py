@@ -13,11 +13,9 @@ from typing import Any
 from attrs import evolve, frozen
 
 from unabridged import deciding
-from unabridged.codec import record_from_json, record_to_json
 from unabridged.contract import StrategyLike, TrimContext
 from unabridged.errors import (
     ConfigError,
-    CorruptLogError,
     LogConflictError,
     StoreError,
     UnabridgedError,
@@ -36,6 +34,7 @@ from unabridged.records import (
 )
 from unabridged.results import TrimResult
 from unabridged.running import flow
+from unabridged.snapshots import restored, snapshot
 from unabridged.spans import NOTHING, Span
 from unabridged.states import rebuilt
 from unabridged.stores.protocol import Receipt
@@ -44,10 +43,9 @@ from unabridged.views import View
 from unabridged.work import Do, Outcome, Work, replayed
 from unabridged.writable import written
 
-__all__ = ["Appends", "Keeper", "Wish", "restored"]
+__all__ = ["Appends", "Keeper", "Wish"]
 
 TRIES = 4
-VERSION = 1
 logger = logging.getLogger("unabridged")
 
 
@@ -55,6 +53,12 @@ logger = logging.getLogger("unabridged")
 class Appends:
     """
     What an append did: the *entries* written, and those *known* before by their message ids.
+
+    >>> from unabridged import Memory, user
+    >>> memory = Memory()
+    >>> done = [memory.append(user("hi", id="m1")) for _ in range(2)]
+    >>> [(len(each.entries), len(each.known)) for each in done]
+    [(1, 0), (0, 1)]
     """
 
     entries: tuple[Entry, ...] = ()
@@ -291,11 +295,7 @@ class Keeper:
         yield from self._whole()
         records = yield Do("read", (self.thread,))
 
-        return {
-            "version": VERSION,
-            "thread": self.thread,
-            "records": [record_to_json(record) for record in records],
-        }
+        return snapshot(self.thread, records)
 
     def _whole(self) -> Work[None]:
         state = yield Do("state", (self.thread,))
@@ -384,22 +384,3 @@ def _fresh_notes(old: Iterable[Note], new: Sequence[Note]) -> tuple[Note, ...]:
     known = set(old)
 
     return tuple(note for note in dict.fromkeys(new) if note not in known)
-
-
-def restored(data: object) -> tuple[Record, ...]:
-    """
-    The records in what `to_dict` gave.
-
-    Raises:
-        CorruptLogError: it is something else, or a record is damaged.
-    """
-    version = data.get("version") if isinstance(data, Mapping) else type(data).__name__
-    if not isinstance(data, Mapping) or version != VERSION:
-        msg = f"from_dict: expected what to_dict gave, version {VERSION}, got {version!r}"
-        raise CorruptLogError(msg)
-    records = data.get("records")
-    if not isinstance(records, Sequence) or isinstance(records, str):
-        msg = f"from_dict: `records` must be a list, got {type(records).__name__}"
-        raise CorruptLogError(msg)
-
-    return tuple(record_from_json(record) for record in records)

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
 from unabridged.items import Item
-from unabridged.keeping import Appends, Keeper, restored
+from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
 from unabridged.records import Entry, Record
 from unabridged.results import TrimResult
@@ -23,6 +23,7 @@ from unabridged.running import (
     settled_answer,
 )
 from unabridged.settings import Settings, checked_store
+from unabridged.snapshots import restored
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.protocol import Store
 from unabridged.strategies.no_compaction import NoCompaction

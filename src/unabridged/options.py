@@ -32,6 +32,15 @@ __all__ = [
 def ge(least: int, *, optional: bool = True) -> Callable[[Any, Any, Any], None]:
     """
     A validator: an int of *least* or more, or, where that is *optional*, None for no limit.
+
+    >>> from attrs import frozen
+    >>> @frozen
+    ... class Newest:
+    ...     last: int | None = field(validator=ge(1))
+    >>> Newest(0)
+    Traceback (most recent call last):
+    unabridged.errors.ConfigError: Newest: `last` must be an int of 1 or more, or None for no \
+limit, got 0
     """
 
     def check(instance: object, attribute: Any, value: object) -> None:

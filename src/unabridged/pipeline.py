@@ -45,6 +45,17 @@ class Strategy:
     What built-in strategies share: `|`, and a repr that shows only what was asked for.
 
     A class of your own may inherit it; a plain function needs no base class.
+
+    >>> from attrs import frozen
+    >>> from unabridged import Strategy, Window
+    >>> from unabridged.results import keep
+    >>> @frozen(repr=False)
+    ... class Newest(Strategy):
+    ...     count: int
+    ...     def __call__(self, view, ctx, /):
+    ...         return keep(view, view.tail(self.count), reason=f"not of the {self.count} newest")
+    >>> Window(40) | Newest(4)
+    Window(40) | Newest(4)
     """
 
     __slots__ = ()
@@ -95,6 +106,11 @@ def _shown(value: object) -> str:
 class Custom(Strategy):
     """
     A function as a step; `custom` and `written_back` make one, and a chain does by itself.
+
+    >>> def newest(view, ctx):
+    ...     return view.tail(1)
+    >>> chain(newest) == chain(Custom(newest))
+    True
     """
 
     function: Trimmer

@@ -121,6 +121,10 @@ class Note:
 class Appended:
     """
     A message joins the thread as entry *seq* (0 until a store numbers it).
+
+    >>> from unabridged import user
+    >>> Appended(0, user("hi"), pinned=True).pinned
+    True
     """
 
     seq: int
@@ -132,6 +136,9 @@ class Appended:
 class Compacted:
     """
     Changes are written back; they were worked out from the log up to record *upto*.
+
+    >>> Compacted((Drop(Span.between(1, 4), reason="old", replace=True),), upto=9).upto
+    9
     """
 
     changes: tuple[Change, ...]
@@ -142,6 +149,9 @@ class Compacted:
 class Noted:
     """
     Notes are kept.
+
+    >>> Noted((Note("cut", "Window(40)", {"first": 21}),)).notes[0].kind
+    'cut'
     """
 
     notes: tuple[Note, ...]
@@ -151,6 +161,9 @@ class Noted:
 class Reverted:
     """
     Record *rec*, a `Compacted` or a `Reverted`, no longer counts.
+
+    >>> Reverted(9).rec
+    9
     """
 
     rec: int
@@ -160,6 +173,9 @@ class Reverted:
 class Pinned:
     """
     These entries are pinned, or no longer.
+
+    >>> Pinned(Span.one(1), on=False).on
+    False
     """
 
     span: Span
@@ -173,6 +189,9 @@ Body: TypeAlias = Appended | Compacted | Noted | Reverted | Pinned
 class Record:
     """
     One line of a log: its number, when it was written (seconds since 1970), what it says.
+
+    >>> Record(10, 1_800_000_000.0, Reverted(9)).body
+    Reverted(rec=9)
     """
 
     rec: int

@@ -25,6 +25,14 @@ class Prefix:
     How much of the projection before is still the beginning of this one.
 
     *messages* and *tokens* of it, *out_of* so many messages.
+
+    >>> from unabridged import Memory, tokens, user
+    >>> memory = Memory(count=tokens.words)
+    >>> for text in ("hello there", "hello again"):
+    ...     _ = memory.append(user(text))
+    ...     result = memory.context()
+    >>> result.kept
+    Prefix(messages=1, tokens=2, out_of=1)
     """
 
     messages: int

@@ -95,7 +95,7 @@ class TestOver:
         over = Over(tokens=8_000, rounds=3)
 
         assert "Over(tokens=8_000, rounds=3)" == repr(over)
-        assert over == eval(repr(over), {"Over": Over})
+        assert over == eval(repr(over), {"Over": Over})  # noqa: S307  our own repr
 
 
 class TestWhen:

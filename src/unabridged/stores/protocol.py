@@ -25,6 +25,13 @@ class Receipt:
     What an append did: the *records* written, the *entries* among them, and those *known* before.
 
     *state* is the thread's after it.
+
+    >>> from unabridged import user
+    >>> from unabridged.records import Appended
+    >>> from unabridged.stores import InMemoryStore
+    >>> receipt = InMemoryStore().append("ana", [Appended(0, user("hi"))])
+    >>> receipt.entries[0].seq, receipt.known, receipt.state.rec
+    (1, (), 1)
     """
 
     records: tuple[Record, ...]

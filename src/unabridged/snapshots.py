@@ -1,0 +1,50 @@
+"""
+A thread as one value that JSON can hold, and back.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from unabridged.codec import record_from_json, record_to_json
+from unabridged.errors import CorruptLogError
+from unabridged.records import Record
+
+__all__ = ["restored", "snapshot"]
+
+VERSION = 1
+
+
+def snapshot(thread: str, records: Iterable[Record]) -> dict[str, Any]:
+    """
+    All records of a thread as data.
+
+    >>> snapshot("ana", ())
+    {'version': 1, 'thread': 'ana', 'records': []}
+    """
+    return {
+        "version": VERSION,
+        "thread": thread,
+        "records": [record_to_json(record) for record in records],
+    }
+
+
+def restored(data: object) -> tuple[Record, ...]:
+    """
+    The records in what `snapshot` gave.
+
+    Raises:
+        CorruptLogError: it is something else, or a record is damaged.
+
+    >>> restored({"version": 1, "thread": "ana", "records": []})
+    ()
+    """
+    version = data.get("version") if isinstance(data, Mapping) else type(data).__name__
+    if not isinstance(data, Mapping) or version != VERSION:
+        msg = f"from_dict: expected what to_dict gave, version {VERSION}, got {version!r}"
+        raise CorruptLogError(msg)
+    records = data.get("records")
+    if not isinstance(records, Sequence) or isinstance(records, str):
+        msg = f"from_dict: `records` must be a list, got {type(records).__name__}"
+        raise CorruptLogError(msg)
+
+    return tuple(record_from_json(record) for record in records)
