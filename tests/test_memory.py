@@ -10,7 +10,6 @@ import threading
 import pytest
 from attrs import evolve
 
-import unabridged
 from unabridged import (
     Budget,
     Memory,
@@ -829,6 +828,22 @@ class TestRevert:
         assert ["q3", "a3"] == texts(memory.context())
         assert 6 == len(memory.view())
 
+    def test_of_the_newest_needs_no_number(self):
+        """
+        One after the other, until nothing counts any more.
+        """
+        memory = memory_of(*talk(4))
+        memory.compact(Window(6))
+        memory.compact(Window(2))
+        memory.pin(7)
+        memory.revert()
+        assert 6 == len(memory.view())
+        assert Reverted(9) == memory.revert().body
+        assert 8 == len(memory.view())
+        assert refusal(ConfigError, memory.revert) == (
+            "revert: thread 'default' has no write-back or retraction in force"
+        )
+
     def test_of_a_revert_redoes(self):
         """
         Any number of times.
@@ -1397,17 +1412,3 @@ class TestOddLogs:
 
         assert unchanged(view_of([])) == memory.context()
         assert ["s"] == texts(memory.context(Summarize(2), system="s"))
-
-
-class TestPackage:
-    def test_has_the_names_it_lists(self):
-        """
-        Some load on first access; others are refused as any module does.
-        """
-        assert all(hasattr(unabridged, name) for name in unabridged.__all__)
-        assert unabridged.tokens is unabridged.__getattr__("tokens")
-        assert sorted(unabridged.__all__) == unabridged.__all__
-        with pytest.raises(AttributeError) as caught:
-            unabridged.Windows  # noqa: B018  the access is the test
-
-        assert "module 'unabridged' has no attribute 'Windows'" == str(caught.value)

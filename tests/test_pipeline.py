@@ -233,6 +233,18 @@ class TestRepr:
 
         assert "Odd({'a': 1})" == repr(Odd({"a": 1}))
 
+    def test_of_a_class_without_fields(self):
+        """
+        Its name is all there is to show.
+        """
+
+        class Bare(Strategy):
+            def __call__(self, view, ctx, /):
+                return unchanged(view)
+
+        assert "Bare()" == repr(Bare())
+        assert "Bare() | Window(2)" == repr(Bare() | Window(2))
+
     def test_tells_one_from_true(self):
         """
         Equal numbers of another type are not the default.

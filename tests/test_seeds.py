@@ -5,7 +5,6 @@ One class a system, one test a promise; a docstring says the promise in our
 words and, where we differ on purpose, how. Their worked examples stand first
 in each class, restated in our API.
 """
-# ruff: noqa: ARG001  models and steps of one's own are given what they may not need
 
 import asyncio
 import json

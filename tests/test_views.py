@@ -358,6 +358,7 @@ class TestFold:
 
         assert [("q1", "1"), ("s", "2, 5"), ("q2", "3"), ("a2", "4"), ("a3", "6")] == outline(view)
         assert Item(system("s"), Span.of([2, 5]), stands_in=True) == view[1]
+        assert [0, 1, 2, 3, 1, 4] == [view.find(seq) for seq in range(1, 7)]
 
     def test_of_the_newest_stands_at_the_end(self):
         """
@@ -415,6 +416,14 @@ class TestInsert:
         assert ["q1", "", "found", "x", "a1", "q2", "a2"] == texts(view)
         assert Item(user("x"), NOTHING, after=2) == view[3]
         assert [1, 3, 1, 1, 1] == [len(block) for block in view.blocks]
+
+    def test_before_a_tool_block_belongs_to_the_block_of_its_anchor(self):
+        """
+        The call and its result after it stay one.
+        """
+        view = apply(view_of(TOOLS), [Insert(user("x"), 1)])
+
+        assert [[1, 0], [2, 3], [4], [5], [6]] == [firsts(block) for block in view.blocks]
 
     def test_stands_at_the_head_in_the_order_of_insertion(self):
         """

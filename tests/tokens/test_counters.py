@@ -149,6 +149,17 @@ class TestExact:
             (Audio(file="audio_1", transcript="hello world"), 962),
             (Reasoning("hello world", signature=BASE64, encrypted=BASE64), 2),
         ],
+        ids=[
+            "image-1",
+            "image-2",
+            "document-1",
+            "document-2",
+            "document-3",
+            "audio-1",
+            "audio-2",
+            "audio-3",
+            "reasoning-1",
+        ],
         ids=lambda value: type(value).__name__,
     )
     def test_never_counts_base64_as_text(self, part, expected):
