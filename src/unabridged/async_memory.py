@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, Self, TypeVar, cast
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
+from unabridged.errors import ConfigError
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
@@ -68,6 +69,7 @@ class AsyncMemory(Settings):
         self._store = _awaited(store)
         self._keeper = Keeper(thread)
         self._lock = asyncio.Lock()
+        self._driver: asyncio.Task[Any] | None = None  # the task that runs an operation
 
     @classmethod
     def open(  # noqa: PLR0913  what a memory is made of
@@ -252,26 +254,41 @@ class AsyncMemory(Settings):
         """
         Run an operation; the lock is let go while a model answers.
         """
+        task = asyncio.current_task()
+        if task is not None and self._driver is task:
+            msg = (
+                "a step of the strategy called its own memory; a step gets all it may know as "
+                "values, so give it what it needs, or call the memory in ask="
+            )
+            raise ConfigError(msg)
         async with self._lock:
-            reply: Any = None
-            failure: Exception | None = None
-            while True:
-                try:
-                    request = work.send(reply) if failure is None else work.throw(failure)
-                except StopIteration as done:
-                    return done.value  # type: ignore[no-any-return]
-                reply, failure = None, None
-                try:
-                    if isinstance(request, Do):
-                        method = getattr(self._store, request.method)
-                        reply = await method(*request.args, **request.options)
-                    else:
-                        reply = await self._answer(request)
-                except Exception as error:  # noqa: BLE001  the operation decides
-                    failure = error
+            self._driver = task
+            try:
+                return await self._driven(work)
+            finally:
+                self._driver = None
+
+    async def _driven(self, work: Work[T]) -> T:
+        reply: Any = None
+        failure: Exception | None = None
+        while True:
+            try:
+                request = work.send(reply) if failure is None else work.throw(failure)
+            except StopIteration as done:
+                return done.value  # type: ignore[no-any-return]
+            reply, failure = None, None
+            try:
+                if isinstance(request, Do):
+                    method = getattr(self._store, request.method)
+                    reply = await method(*request.args, **request.options)
+                else:
+                    reply = await self._answer(request)
+            except Exception as error:  # noqa: BLE001  the operation decides
+                failure = error
 
     async def _answer(self, request: Ask | Search | Await) -> Any:
         call = answering(request, self._ask, self._search, sync=False)
+        task, self._driver = self._driver, None
         self._lock.release()
         try:
             answer = call()
@@ -279,6 +296,7 @@ class AsyncMemory(Settings):
         finally:
             # also when cancelled: whoever drives this gives back a lock that it holds
             await _surely(self._lock.acquire())
+            self._driver = task
 
 
 async def _surely(step: Any) -> None:

@@ -289,17 +289,15 @@ def _next_head(view: View, start: int) -> int:
     """
     The next block that a transcript may open on; *start* if there is none.
     """
-    heads: list[int] = []
+    found = start
     for place in view.starts():
         if place < start:
             break
-        heads.append(place)
-    for place in reversed(heads):
         message = view.at(place).message
         if message.role not in _RESPONDS and not is_bare_result(message):
-            return place
+            found = place
 
-    return start
+    return found
 
 
 def _below(view: View, start: int, must: Must, rules: CutRules) -> set[int]:

@@ -20,7 +20,7 @@ __all__ = ["How", "pin", "revert", "take_out"]
 
 How: TypeAlias = Literal["retract", "rewind", "clear"]
 
-TRIES = 4
+TRIES = 16
 _REASONS = {"retract": "retracted", "rewind": "rewound", "clear": "cleared"}
 
 

@@ -77,8 +77,9 @@ def explanation(result: "TrimResult") -> str:
     before, after = result.before, result.view
     lines = [f"{len(after)} of {len(before)} messages, {result.tokens:_} tokens"]
     writes, _ = written(before, result.changes)
+    said = f", written back (record {result.rec})" if result.rec else ", to be written back"
     for change in result.changes:
-        mark = ", written back" if change in writes else ""
+        mark = said if change in writes else ""
         step = change.step or "a step"
         reason = f": {change.reason}" if change.reason else ""
         match change:

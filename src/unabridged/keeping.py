@@ -26,6 +26,7 @@ from unabridged.messages import system as system_message
 from unabridged.records import (
     Appended,
     Body,
+    Change,
     Compacted,
     Entry,
     Note,
@@ -45,7 +46,7 @@ from unabridged.writable import written
 
 __all__ = ["Appends", "Keeper", "Wish"]
 
-TRIES = 4
+TRIES = 16
 logger = logging.getLogger("unabridged")
 
 
@@ -362,6 +363,21 @@ class Keeper:
             receipt.entries, receipt.state
         ):
             return
+
+
+def _marked(result: TrimResult, wish: Wish) -> tuple[Change, ...]:
+    """
+    The changes, those marked that were written.
+    """
+    if not wish.replace:
+        return result.changes
+    writes, _ = written(result.before, result.changes, everything=True)
+    marked = (evolve(change, replace=True) for change in result.changes)
+
+    return tuple(
+        made if made in writes else change
+        for change, made in zip(result.changes, marked, strict=True)
+    )
 
 
 def _headed(view: View, prompt: str | Message | None) -> View:

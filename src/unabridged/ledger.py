@@ -11,12 +11,14 @@ from typing import NamedTuple, assert_never
 from attrs import evolve, frozen
 
 from unabridged.records import (
+    Appended,
     Change,
     Compacted,
     Drop,
     Fold,
     Hold,
     Insert,
+    Noted,
     Pinned,
     Record,
     Reverted,
@@ -178,8 +180,10 @@ def counting(
                 else:
                     undone.pop(root, None)
                     active[root], skipped[root] = _redone(root, body, active, pins, seq)
+            case Appended() | Noted():
+                pass  # no decision
             case _:
-                pass
+                assert_never(record.body)
 
     return (
         active,

@@ -11,6 +11,7 @@ from os import PathLike
 from typing import Any, Self, TypeVar
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
+from unabridged.errors import ConfigError
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
@@ -79,6 +80,7 @@ class Memory(Settings):
         checked_store(self._store)
         self._keeper = Keeper(thread)
         self._lock = threading.Lock()
+        self._driver = 0  # the thread that runs an operation, while it does
 
     @classmethod
     def open(  # noqa: PLR0913  what a memory is made of
@@ -391,28 +393,43 @@ class Memory(Settings):
         """
         Run an operation; the lock is let go while a model answers.
         """
+        if self._driver == threading.get_ident():
+            msg = (
+                "a step of the strategy called its own memory; a step gets all it may know as "
+                "values, so give it what it needs, or call the memory in ask="
+            )
+            raise ConfigError(msg)
         with self._lock:
-            reply: Any = None
-            failure: Exception | None = None
-            while True:
-                try:
-                    request = work.send(reply) if failure is None else work.throw(failure)
-                except StopIteration as done:
-                    return done.value  # type: ignore[no-any-return]
-                reply, failure = None, None
-                try:
-                    if isinstance(request, Do):
-                        method = getattr(self._store, request.method)
-                        reply = method(*request.args, **request.options)
-                    else:
-                        reply = self._answer(request)
-                except Exception as error:  # noqa: BLE001  the operation decides
-                    failure = error
+            self._driver = threading.get_ident()
+            try:
+                return self._driven(work)
+            finally:
+                self._driver = 0
+
+    def _driven(self, work: Work[T]) -> T:
+        reply: Any = None
+        failure: Exception | None = None
+        while True:
+            try:
+                request = work.send(reply) if failure is None else work.throw(failure)
+            except StopIteration as done:
+                return done.value  # type: ignore[no-any-return]
+            reply, failure = None, None
+            try:
+                if isinstance(request, Do):
+                    method = getattr(self._store, request.method)
+                    reply = method(*request.args, **request.options)
+                else:
+                    reply = self._answer(request)
+            except Exception as error:  # noqa: BLE001  the operation decides
+                failure = error
 
     def _answer(self, request: Ask | Search | Await) -> Any:
         call = answering(request, self._ask, self._search, sync=True)
+        self._driver = 0
         self._lock.release()
         try:
             return settled_answer(request, call())
         finally:
             self._lock.acquire()
+            self._driver = threading.get_ident()

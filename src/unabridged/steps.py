@@ -75,8 +75,7 @@ def settled(
         if strict:
             msg = f"{text}; keep it, or leave strict=True out and it is put back"
             raise error(msg)
-        if place not in kept:
-            warnings.append(f"{text}, is put back")
+        warnings.append(f"{text}, is put back")
         kept.add(place)
     changes: list[Change] = []
     dropped = view.sources - Span.union(view.at(place).sources for place in kept)

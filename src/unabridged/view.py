@@ -195,13 +195,6 @@ class View(Sequence[Item]):
         return self._items
 
     @property
-    def edge(self) -> int:
-        """
-        The place from which on all items are loaded; below it stand those loaded for a reason.
-        """
-        return self._edge
-
-    @property
     def size(self) -> int:
         """
         How many items are loaded.

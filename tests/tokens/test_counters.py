@@ -160,7 +160,6 @@ class TestExact:
             "audio-3",
             "reasoning-1",
         ],
-        ids=lambda value: type(value).__name__,
     )
     def test_never_counts_base64_as_text(self, part, expected):
         """
