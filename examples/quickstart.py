@@ -47,6 +47,6 @@ with Memory.open(chats, thread="ana", strategy=strategy, ask=model) as memory:
 # assistant: Booked: seat 14A on UX 175.
 # user: And where could I stay?
 # 6 of 8 messages, 108 tokens
-# Summarize(4, replace=True): 3 entries (1-3) folded into 'Summary of the earlier conversation: Ana flies from Madrid …', written back: before the last 4 messages
+# Summarize(4, replace=True): 3 entries (1-3) folded into 'Summary of the earlier conversation: Ana flies from Madrid …', written back (record 8): before the last 4 messages
 # 7 messages kept, 5 in view
 # 7 messages kept, 7 in view

@@ -1141,7 +1141,7 @@ class TestDecisions:
         memory = memory_of(*talk(2), store=Busy(99))
 
         assert refusal(LogConflictError, lambda: memory.pin(1)) == (
-            "thread 'default': expected record 7 to be the last, it is 8; read again, then append"
+            "thread 'default': expected record 19 to be the last, it is 20; read again, then append"
         )
         assert [] == records(memory)
 

@@ -208,8 +208,9 @@ class TestWhy:
 
         assert "entry 1 left the log's view by Window(7) (record 9): old" == done.why(1)
         assert "entry 2 left the log's view (record 9)" == done.why(2)
-        assert "entry 3 is folded into one message with 3-4 by Summarize(4), written back" == (
-            done.why(3)
+        assert (
+            "entry 3 is folded into one message with 3-4 by Summarize(4), written back"
+            == (done.why(3))
         )
 
     def test_tells_of_entries_that_a_store_deleted(self):
@@ -272,9 +273,9 @@ class TestExplain:
             "7 of 9 messages, 24 tokens\n"
             "Window(6): entry 2 left: old\n"
             "a step: 2 entries (3-4) left\n"
-            "Short(): entry 5 reworded, written back: shorter\n"
+            "Short(): entry 5 reworded, to be written back: shorter\n"
             "Summarize(2): 2 entries (6-7) folded into 'a summary that goes on and on, and on, "
-            "far beyond the width…', written back\n"
+            "far beyond the width…', to be written back\n"
             "date: put in at the head: user: now: the date\n"
             "date: put in after entry 8: user: then\n"
             "Recall(1): entry 8 held: recalled\n"
@@ -297,7 +298,7 @@ class TestExplain:
             "4 of 11 messages, 9 tokens\n"
             "Window(4): 6 entries (2-7) left: before the last 4 messages\n"
             "Summarize(2, replace=True): 2 entries (8-9) folded into 'Summary of the earlier "
-            "conversation: short', written back: before the last 2 messages\n"
+            "conversation: short', to be written back: before the last 2 messages\n"
             "pinned: 1"
         )
 

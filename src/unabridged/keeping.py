@@ -42,7 +42,7 @@ from unabridged.stores.protocol import Receipt
 from unabridged.viewing import Loaded
 from unabridged.views import View
 from unabridged.work import Do, Outcome, Work, replayed
-from unabridged.writable import written
+from unabridged.writable import marked, written
 
 __all__ = ["Appends", "Keeper", "Wish"]
 
@@ -363,21 +363,6 @@ class Keeper:
             receipt.entries, receipt.state
         ):
             return
-
-
-def _marked(result: TrimResult, wish: Wish) -> tuple[Change, ...]:
-    """
-    The changes, those marked that were written.
-    """
-    if not wish.replace:
-        return result.changes
-    writes, _ = written(result.before, result.changes, everything=True)
-    marked = (evolve(change, replace=True) for change in result.changes)
-
-    return tuple(
-        made if made in writes else change
-        for change, made in zip(result.changes, marked, strict=True)
-    )
 
 
 def _headed(view: View, prompt: str | Message | None) -> View:

@@ -10,7 +10,7 @@ from attrs import evolve
 from unabridged.records import Change, Drop, Fold
 from unabridged.views import View
 
-__all__ = ["written"]
+__all__ = ["marked", "written"]
 
 
 def written(
@@ -45,6 +45,18 @@ def written(
             or (place < last and isinstance(change, Drop) and not _undone(view, change))
         ),
         tuple(warnings),
+    )
+
+
+def marked(view: View, changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    """
+    The changes, those marked that are written when all are that can be.
+    """
+    writes, _ = written(view, changes, everything=True)
+    asked = [change if change.replace else evolve(change, replace=True) for change in changes]
+
+    return tuple(
+        made if made in writes else change for change, made in zip(changes, asked, strict=True)
     )
 
 

@@ -180,7 +180,7 @@ def valid(
     free = any(
         isinstance(step, Custom) or getattr(step, "opening", "") == "anywhere" for step in steps
     )
-    if free or opens_on(before.messages) in {"assistant", "tool"}:
+    if free or opens_on(before.messages) != "user":
         return
     heads = (item for item in after if item.stands_in or opens_on([item.message]))
     head = next(heads, None)
