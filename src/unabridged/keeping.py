@@ -26,7 +26,6 @@ from unabridged.messages import system as system_message
 from unabridged.records import (
     Appended,
     Body,
-    Change,
     Compacted,
     Entry,
     Note,
@@ -42,7 +41,7 @@ from unabridged.stores.protocol import Receipt
 from unabridged.viewing import Loaded
 from unabridged.views import View
 from unabridged.work import Do, Outcome, Work, replayed
-from unabridged.writable import marked, written
+from unabridged.writable import written
 
 __all__ = ["Appends", "Keeper", "Wish"]
 

@@ -24,7 +24,9 @@ from unabridged.errors import (
 )
 from unabridged.items import Item
 from unabridged.messages import Message
-from unabridged.results import TrimResult, unchanged
+from unabridged.overrun import Overrun
+from unabridged.records import Change, Note, stepped
+from unabridged.results import TrimResult
 from unabridged.steps import is_async, label, settled
 from unabridged.views import View
 
@@ -191,18 +193,36 @@ class Pipeline(Strategy):
         """
         Walk the steps.
         """
-        if not self.steps:
-            return unchanged(view)
-        done = result = yield from _labelled(self.steps[0], view, ctx)
-        for step in self.steps[1:]:
+        changes: list[Change] = []
+        notes: tuple[Note, ...] = ()
+        warnings: tuple[str, ...] = ()
+        over: Overrun | None = None
+        last: TrimResult | None = None
+        for step in self.steps:
+            name = repr(step)
+            here = view if last is None else last.view
             try:
-                done = yield from _labelled(step, done.view, ctx)
+                last = yield from _named(step, name, here, ctx)
             except UnabridgedError as error:
-                error.notes = (*result.notes, *error.notes)
+                error.notes = (*notes, *error.notes)
                 raise
-            result = result.then(done)
+            changes += [c if c.step else stepped(c, name) for c in last.changes]
+            notes += last.notes
+            warnings += last.warnings
+            over = last.over or over
 
-        return result
+        made = tuple(changes)
+
+        return TrimResult(
+            view,
+            made,
+            notes,
+            over,
+            warnings,
+            count=ctx.count,
+            previous=ctx.previous,
+            ended=None if last is None else (view, made, last),
+        )
 
     def __repr__(self) -> str:
         if not self.steps:
@@ -266,27 +286,27 @@ def performed(strategy: Any, view: View, ctx: TrimContext) -> Generator[Any, Any
     return settled(view, outcome, label(strategy), replace=False, strict=False)
 
 
-def _labelled(step: Any, view: View, ctx: TrimContext) -> Generator[Any, Any, TrimResult]:
+def _named(step: Any, name: str, view: View, ctx: TrimContext) -> Generator[Any, Any, TrimResult]:
     """
-    The result of one step, its name on each change; what it raises names it too.
+    The result of one step; what it raises names it.
     """
-    name = repr(step)
     try:
         outcome = yield from _outcome(step, view, ctx)
     except StrategyError as error:
         if str(error).startswith("step "):
             raise
-        msg = f"step {name}: {error}"
-        raise type(error)(msg) from error
+        told = type(error)(f"step {name}: {error}")
+        told.notes = error.notes
+        raise told from error
     except UnabridgedError:
         raise
     except Exception as error:
         msg = f"step {name}: raised {type(error).__name__}: {error}"
         raise StepError(msg) from error
-    if not isinstance(outcome, TrimResult):
-        outcome = settled(view, outcome, name, replace=False, strict=False)
+    if isinstance(outcome, TrimResult):
+        return outcome
 
-    return outcome.labelled(name)
+    return settled(view, outcome, name, replace=False, strict=False)
 
 
 def _outcome(

@@ -107,10 +107,7 @@ def flow(
     """
     The run as a flow, for who drives it: `run`, `arun`, a memory.
     """
-    step = strategy if isinstance(strategy, Pipeline) else chain(strategy)
-    result = yield from step(view, context)
-
-    return result.seen_in(context.count, context.previous)
+    return (strategy if isinstance(strategy, Pipeline) else chain(strategy))(view, context)
 
 
 def answering(

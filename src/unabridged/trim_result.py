@@ -5,12 +5,12 @@ The result of a strategy: the view before and the changes; all else follows from
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from unabridged.explained import explanation, reason_lines
 from unabridged.messages import Message
 from unabridged.overrun import Overrun
-from unabridged.records import Change, Compacted, Note, stepped
+from unabridged.records import Change, Compacted, Note
 from unabridged.views import View, apply
 from unabridged.writable import written
 
@@ -47,7 +47,8 @@ class TrimResult:
 
     *over* says by how much what must stay is over a limit; *warnings* say what
     did not go as asked. *rec* is the record by which a memory wrote the changes
-    back (0: none). *count* and *previous* are those of the context.
+    back (0: none). *count* and *previous* are those of the context; *ended* is
+    the last step's result, whose view is the one after these changes.
 
     >>> from unabridged import Window, run
     >>> from unabridged.testing import user, view_of
@@ -67,8 +68,8 @@ class TrimResult:
     rec: int = field(default=0, eq=False, kw_only=True)
     count: Callable[[Message], int] | None = field(default=None, eq=False, repr=False, kw_only=True)
     previous: tuple[Message, ...] = field(default=(), eq=False, repr=False, kw_only=True)
-    _last: "TrimResult | None" = field(
-        default=None, eq=False, repr=False, kw_only=True, alias="last"
+    ended: "tuple[View, tuple[Change, ...], TrimResult] | None" = field(
+        default=None, eq=False, repr=False, kw_only=True
     )
 
     @cached_property
@@ -76,8 +77,10 @@ class TrimResult:
         """
         The view after the changes.
         """
-        if self._last is not None:
-            return self._last.view
+        if self.ended is not None:
+            before, changes, last = self.ended
+            if before is self.before and changes is self.changes:
+                return last.view
 
         return apply(self.before, self.changes)
 
@@ -137,44 +140,12 @@ class TrimResult:
         """
         The result followed by one that was worked out from its view.
         """
-        return TrimResult(
-            self.before,
-            self.changes + other.changes,
-            self.notes + other.notes,
-            other.over or self.over,
-            self.warnings + other.warnings,
-            hide_system=self.hide_system,
-            count=self.count,
-            previous=self.previous,
-            last=other,  # its view is this one's too
-        )
-
-    def labelled(self, step: str) -> "TrimResult":
-        """
-        The result with the name of the *step* on each change that has none.
-        """
-        if all(change.step for change in self.changes):
-            return self
-        changes = tuple(c if c.step else stepped(c, step) for c in self.changes)
-
-        return TrimResult(self.before, changes, self.notes, self.over, self.warnings)
-
-    def seen_in(
-        self, count: Callable[[Message], int], previous: tuple[Message, ...]
-    ) -> "TrimResult":
-        """
-        The result with the counter and the previous messages of its context.
-        """
-        return TrimResult(
-            self.before,
-            self.changes,
-            self.notes,
-            self.over,
-            self.warnings,
-            hide_system=self.hide_system,
-            count=count,
-            previous=previous,
-            last=self._last,
+        return evolve(
+            self,
+            changes=self.changes + other.changes,
+            notes=self.notes + other.notes,
+            over=other.over or self.over,
+            warnings=self.warnings + other.warnings,
         )
 
     def why(self, seq: int) -> str:
