@@ -41,7 +41,7 @@ from unabridged.stores.protocol import Receipt
 from unabridged.viewing import Loaded
 from unabridged.views import View
 from unabridged.work import Do, Outcome, Work, replayed
-from unabridged.writable import written
+from unabridged.writable import marked, written
 
 __all__ = ["Appends", "Keeper", "Wish"]
 
@@ -225,7 +225,14 @@ class Keeper:
         for warning in warnings:
             logger.warning("thread %r: %s", self.thread, warning)
         if warnings or wish.hide_system or rec:
-            return evolve(result, warnings=tuple(warnings), hide_system=wish.hide_system, rec=rec)
+            wrote = rec and wish.replace
+            return evolve(
+                result,
+                changes=marked(result.before, result.changes) if wrote else result.changes,
+                warnings=tuple(warnings),
+                hide_system=wish.hide_system,
+                rec=rec,
+            )
 
         return result
 
