@@ -191,15 +191,19 @@ class TestAppend:
         )
 
     @pytest.mark.parametrize(
-        ("thing", "kind"), [("hi", "str"), ({"role": "user"}, "dict"), ([user("a")], "list")]
+        ("thing", "kind", "do"),
+        [
+            ("hi", "str", "build one with user(…), or load a provider's dicts"),
+            ({"role": "user"}, "dict", "build one with user(…), or load a provider's dicts"),
+            ([user("a")], "list", "give them one by one, as in append(*messages)"),
+        ],
     )
-    def test_refuses_what_is_no_message(self, thing, kind):
+    def test_refuses_what_is_no_message(self, thing, kind, do):
         """
         The message says what makes one.
         """
         assert refusal(ConfigError, lambda: Memory().append(thing)) == (
-            f"append: expected messages, got {kind}; build one with user(…), or read a "
-            "provider's dicts with formats.*.load"
+            f"append: expected messages, got {kind}; {do}"
         )
 
     def test_pins_what_it_is_told_to(self):
@@ -976,15 +980,37 @@ class TestTakingOut:
         assert memory.clear() is None is memory.rewind(1)
         assert Memory().clear() is None
 
-    def test_of_what_was_folded_shortens_the_stand_in(self):
+    def test_of_what_was_folded_lets_go_of_the_stand_in(self):
         """
-        The summary stands for less.
+        A summary would go on telling what was taken out, so what is left of it stands again, and
+        is summarized anew.
         """
-        memory = memory_of(*talk(3), strategy=Summarize(2, replace=True), ask=replies("short"))
+        asked = []
+
+        def model(ask):
+            asked.append(texts(item.message for item in ask.items))
+            return "short"
+
+        memory = memory_of(*talk(3), strategy=Summarize(2, replace=True), ask=model)
         memory.context()
         memory.retract(2)
 
-        assert "1, 3-4" == str(memory.view()[0].sources)
+        assert ["q1", "q2", "a2", "q3", "a3"] == texts(memory.view())
+        memory.context()
+        assert [["q1", "a1", "q2", "a2"], ["q1", "q2", "a2"]] == asked
+
+    def test_of_what_was_folded_can_be_taken_back(self):
+        """
+        Then the summary stands again, as it was.
+        """
+        memory = memory_of(*talk(3), strategy=Summarize(2, replace=True), ask=replies("short"))
+        memory.context()
+        before = memory.view().loaded
+        memory.rewind(3)
+        assert ["q1", "a1"] == texts(memory.view())
+        memory.revert()
+
+        assert before == memory.view().loaded
 
     def test_refuses_what_is_no_entry(self):
         """

@@ -208,9 +208,8 @@ class TestWhy:
 
         assert "entry 1 left the log's view by Window(7) (record 9): old" == done.why(1)
         assert "entry 2 left the log's view (record 9)" == done.why(2)
-        assert (
-            "entry 3 is folded into one message with 3-4 by Summarize(4), written back"
-            == (done.why(3))
+        assert "entry 3 is folded into one message with 3-4 by Summarize(4), written back" == (
+            done.why(3)
         )
 
     def test_tells_of_entries_that_a_store_deleted(self):

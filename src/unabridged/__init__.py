@@ -111,3 +111,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"unabridged.{name}")
     msg = f"module 'unabridged' has no attribute {name!r}"
     raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return __all__

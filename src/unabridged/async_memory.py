@@ -68,6 +68,7 @@ class AsyncMemory(Settings):
         checked_store(store)
         self._store = _awaited(store)
         self._keeper = Keeper(thread)
+        self._closes = True
         self._lock = asyncio.Lock()
         self._driver: asyncio.Task[Any] | None = None  # the task that runs an operation
 
@@ -104,12 +105,12 @@ class AsyncMemory(Settings):
         return await self._drive(self._keeper.append(messages, pin=pin, expect=expect))
 
     async def entries(
-        self, *, before: int | None = None, last: int | None = None
+        self, *, before: int | None = None, last: int | None = None, retracted: bool = True
     ) -> tuple[Entry, ...]:
         """
         As `Memory.entries`.
         """
-        return await self._drive(self._keeper.entries(before, last))
+        return await self._drive(self._keeper.entries(before, last, retracted=retracted))
 
     async def sources(self, item: Item) -> tuple[Entry, ...]:
         """
@@ -190,7 +191,7 @@ class AsyncMemory(Settings):
         """
         As `Memory.thread`; not awaited.
         """
-        return AsyncMemory(
+        other = AsyncMemory(
             self._store,
             name,
             self._strategy,
@@ -199,6 +200,16 @@ class AsyncMemory(Settings):
             ask=self._ask,
             search=self._search,
         )
+        other._closes = False
+
+        return other
+
+    @property
+    def store(self) -> AsyncStore:
+        """
+        As `Memory.store`.
+        """
+        return self._store
 
     async def threads(self) -> tuple[str, ...]:
         """
@@ -239,7 +250,8 @@ class AsyncMemory(Settings):
         """
         As `Memory.close`.
         """
-        await self._store.close()
+        if self._closes:
+            await self._store.close()
 
     async def __aenter__(self) -> Self:
         return self

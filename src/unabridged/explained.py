@@ -77,9 +77,10 @@ def explanation(result: "TrimResult") -> str:
     before, after = result.before, result.view
     lines = [f"{len(after)} of {len(before)} messages, {result.tokens:_} tokens"]
     writes, _ = written(before, result.changes)
+    not_said = ", only projected (what this step wrote of it before was reverted)"
     said = f", written back (record {result.rec})" if result.rec else ", to be written back"
     for change in result.changes:
-        mark = said if change in writes else ""
+        mark = said if change in writes else not_said if change.replace else ""
         step = change.step or "a step"
         reason = f": {change.reason}" if change.reason else ""
         match change:

@@ -98,9 +98,11 @@ class Keeper:
         """
         for message in messages:
             if not isinstance(message, Message):
+                many = isinstance(message, list | tuple)
                 msg = (
                     f"append: expected messages, got {type(message).__name__}; "
-                    "build one with user(…), or read a provider's dicts with formats.*.load"
+                    + ("give them one by one, as in append(*messages)" if many else "")
+                    + ("" if many else "build one with user(…), or load a provider's dicts")
                 )
                 raise ConfigError(msg)
         if not messages:
@@ -119,13 +121,17 @@ class Keeper:
 
         return Appends(receipt.entries, receipt.known)
 
-    def entries(self, before: int | None, last: int | None) -> Work[tuple[Entry, ...]]:
+    def entries(
+        self, before: int | None, last: int | None, *, retracted: bool
+    ) -> Work[tuple[Entry, ...]]:
         """
-        The entries as they were appended.
+        The entries as they were appended, with or without those that a person took out.
         """
         state = yield Do("state", (self.thread,))
         stop = state.seq if before is None else min(state.seq, before - 1)
         span = Span.between(1, stop)
+        if not retracted:
+            span = span - state.retracted
         wanted = span if last is None else span.tail(last)
         entries: tuple[Entry, ...] = yield Do("entries", (self.thread, wanted))
 
@@ -189,6 +195,7 @@ class Keeper:
             walk = flow(wish.strategy, _headed(loaded.view(), wish.system), context)
             try:
                 result = yield from replayed(walk, answers)
+                hidden = result.view.hidden
             except Unloaded as signal:
                 yield from self._load(loaded, signal)
             except UnabridgedError as error:
@@ -197,7 +204,7 @@ class Keeper:
                     self._took((yield Do("append", (self.thread, [Noted(fresh)]))))
                 raise
             else:
-                if not result.view.hidden:
+                if not hidden:
                     return result
                 # what is kept goes to the model, so it is loaded
                 yield from self._load(loaded, Unloaded(everything=True))

@@ -25,7 +25,9 @@ from unabridged.records import (
 )
 from unabridged.spans import NOTHING, Span
 
-__all__ = ["Gone", "Late", "Ledger", "Undone", "counting", "folded", "in_force"]
+__all__ = ["BY_HAND", "Gone", "Late", "Ledger", "Undone", "counting", "folded", "in_force"]
+
+BY_HAND = "memory."
 
 
 class Late(NamedTuple):
@@ -78,6 +80,8 @@ class Ledger:
         for change in changes:
             match change:
                 case Drop(sources):
+                    if change.step.startswith(BY_HAND):
+                        self._unfold(sources)
                     self._clear(sources)
                     self._drop(sources, rec, change.step, change.reason)
                 case Fold(sources):
@@ -125,6 +129,16 @@ class Ledger:
         The stand-ins in force, in the order of the view.
         """
         return tuple(sorted(self.folds, key=lambda fold: fold.sources.first))
+
+    def _unfold(self, sources: Span) -> None:
+        """
+        Let go of stand-ins for several entries that tell of *sources*: the rest stands again.
+
+        A summary made from what a person takes out would go on telling it.
+        """
+        told = [f for f in self.folds if len(f.sources) > 1 and not f.sources.isdisjoint(sources)]
+        self.folds = [fold for fold in self.folds if fold not in told]
+        self.live = self.live | Span.union(fold.sources for fold in told)
 
     def _clear(self, sources: Span) -> None:
         self.live = self.live - sources

@@ -79,6 +79,7 @@ class Memory(Settings):
         self._store: Store = InMemoryStore() if store is None else store
         checked_store(self._store)
         self._keeper = Keeper(thread)
+        self._closes = True  # a memory of another thread leaves the store open
         self._lock = threading.Lock()
         self._driver = 0  # the thread that runs an operation, while it does
 
@@ -132,11 +133,14 @@ class Memory(Settings):
         """
         return self._drive(self._keeper.append(messages, pin=pin, expect=expect))
 
-    def entries(self, *, before: int | None = None, last: int | None = None) -> tuple[Entry, ...]:
+    def entries(
+        self, *, before: int | None = None, last: int | None = None, retracted: bool = True
+    ) -> tuple[Entry, ...]:
         """
         The transcript as it was appended, for screens: nothing ever leaves it.
 
-        *last* gives the newest so many, *before* those before an entry.
+        *last* gives the newest so many, *before* those before an entry;
+        `retracted=False` leaves out what was retracted, rewound or cleared.
 
         >>> from unabridged import user
         >>> memory = Memory()
@@ -144,7 +148,7 @@ class Memory(Settings):
         >>> [entry.message.text for entry in memory.entries(before=3, last=1)]
         ['b']
         """
-        return self._drive(self._keeper.entries(before, last))
+        return self._drive(self._keeper.entries(before, last, retracted=retracted))
 
     def sources(self, item: Item) -> tuple[Entry, ...]:
         """
@@ -319,7 +323,7 @@ class Memory(Settings):
         >>> memory.threads()
         ('other',)
         """
-        return Memory(
+        other = Memory(
             self._store,
             name,
             self._strategy,
@@ -328,6 +332,16 @@ class Memory(Settings):
             ask=self._ask,
             search=self._search,
         )
+        other._closes = False
+
+        return other
+
+    @property
+    def store(self) -> Store:
+        """
+        The store that holds the thread; `store.delete(thread)` destroys one.
+        """
+        return self._store
 
     def threads(self) -> tuple[str, ...]:
         """
@@ -376,9 +390,10 @@ class Memory(Settings):
 
     def close(self) -> None:
         """
-        Close the store.
+        Close the store; a memory that came from `thread` leaves it open.
         """
-        self._store.close()
+        if self._closes:
+            self._store.close()
 
     def __enter__(self) -> Self:
         return self

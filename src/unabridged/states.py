@@ -12,7 +12,7 @@ from typing import Protocol, assert_never
 
 from attrs import evolve, field, frozen
 
-from unabridged.ledger import Gone, Late, Ledger, Undone, counting, folded
+from unabridged.ledger import BY_HAND, Gone, Late, Ledger, Undone, counting, folded
 from unabridged.links import Links, Marks, has_words, is_bare_result, joined
 from unabridged.messages import Message
 from unabridged.records import (
@@ -91,7 +91,7 @@ class ThreadState:
         """
         The entries that a person took out; their message ids may be used again.
         """
-        return Span.union(gone.sources for gone in self.gone if gone.step.startswith("memory."))
+        return Span.union(gone.sources for gone in self.gone if gone.step.startswith(BY_HAND))
 
 
 def advance(state: ThreadState, record: Record, log: Log) -> tuple[ThreadState, Marks | None]:
@@ -264,7 +264,11 @@ def _decide(state: ThreadState, record: Record, log: Log) -> ThreadState:
         skipped=skipped,
     )
 
-    return evolve(after, links=_relinked(state, after, log.marks))
+    links = _relinked(state, after, log.marks)
+    if isinstance(record.body, Reverted):  # what came back may reach further than was known
+        links = evolve(links, asked_block=(0, 0), spoke_block=(0, 0))
+
+    return evolve(after, links=links)
 
 
 def _relinked(before: ThreadState, state: ThreadState, marks: Callable[[int], Marks]) -> Links:

@@ -14,7 +14,7 @@ from attrs import evolve
 from unabridged.items import Item, Unloaded, add_start, block_starts
 from unabridged.links import has_words
 from unabridged.records import Entry
-from unabridged.spans import Span
+from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState
 from unabridged.views import View
 
@@ -72,9 +72,12 @@ class Loaded:
             return self._hidden
         if signal.wanted:
             return signal.wanted & self._hidden
-        self.depth = max(self.depth, 2 * len(self._tail))
+        wanted = NOTHING
+        while self._hidden and not wanted:
+            self.depth = 2 * max(self.depth, len(self._tail))
+            wanted = self._fresh(self._standing.tail(self.depth))
 
-        return self._fresh(self._standing.tail(self.depth))
+        return wanted
 
     def _fresh(self, span: Span) -> Span:
         return (span & self._standing) - Span.union(
@@ -95,14 +98,7 @@ class Loaded:
             if entry.seq in reworded:
                 item = evolve(item, message=reworded[entry.seq], stands_in=True)
             self._islands[entry.seq] = item
-        self._hidden = self._standing - Span.of(
-            [*self._islands, *((item.first, item.first) for item in self._tail)]
-        )
-        edge = self._hidden.last
-        moved = [seq for seq in self._islands if seq > edge]
-        older = sorted((self._islands.pop(seq) for seq in moved), key=_first)
-        self._tail = sorted([*older, *self._tail], key=_first)
-        self._arrange()
+        self._settle()
 
     def append(self, entries: Iterable[Entry], state: ThreadState) -> bool:
         """
@@ -136,9 +132,18 @@ class Loaded:
         for item in older:
             if item.first in needed or item.stands_in:
                 self._islands[item.first] = item
+        self._settle()
+
+    def _settle(self) -> None:
+        """
+        Work out what is hidden; what stands right before the tail is part of it.
+        """
         self._hidden = self._standing - Span.of(
-            [*self._islands, (self._tail[0].first, self.state.seq)]
+            [*self._islands, *(item.first for item in self._tail)]
         )
+        edge = self._hidden.last
+        moved = [self._islands.pop(seq) for seq in sorted(self._islands) if seq > edge]
+        self._tail = sorted([*moved, *self._tail], key=_first)
         self._arrange()
 
     # -- what it makes

@@ -25,3 +25,7 @@ def __getattr__(name: str) -> Any:
         return InThread
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -174,7 +174,7 @@ def valid(
     """
     before = log.view()
     after = outcome(strategy, before, context, ask).view
-    new = _problems(after) - _problems(before)
+    new = _problems(after, log, before) - _problems(before, log, before)
     must(not new, "new problems: {}", sorted(new))
     steps = steps_of(strategy)
     free = any(
@@ -188,8 +188,22 @@ def valid(
     must(starts, "the view starts on entry {}, an assistant's or a tool's", head and head.sources)
 
 
-def _problems(view: View) -> set[tuple[str, str, str]]:
+def _problems(view: View, log: Log, own: View) -> set[tuple[str, str, str]]:
+    """
+    What a provider would refuse in the view, less what mending words as text or answers.
+
+    That is a result whose call has left the log's own view, and a call that has no
+    result in it; ids are reused, so by position either may seem to have found another.
+    """
+    there = _fates(own, own)
+    tied, unanswered = pairs(log.messages)
+    linked = [pair for pair in tied if there.get(pair[0]) == there.get(pair[1]) == "kept"]
+    parted = {caller for caller, seq in tied if there.get(seq) != "kept"}
+    sound = {caller for caller, _ in linked} - {*unanswered} - parted
+    sound |= {seq for _, seq in linked}
+
     return {
-        (problem.rule, str(view[problem.place].sources), problem.id)
+        (problem.rule, str(item.sources), problem.id)
         for problem in pairing_problems(view.messages)
+        if (item := view[problem.place]).first in sound
     }
