@@ -982,8 +982,9 @@ class TestTakingOut:
 
     def test_of_what_was_folded_lets_go_of_the_stand_in(self):
         """
-        A summary would go on telling what was taken out, so what is left of it stands again, and
-        is summarized anew.
+        What is left of a summary stands again, and is summarized anew.
+
+        It would go on telling what was taken out.
         """
         asked = []
 
