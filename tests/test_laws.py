@@ -20,7 +20,15 @@ from unabridged import (
     system,
     written_back,
 )
-from unabridged.testing import LAWS, laws, laws_of_cuts, laws_of_memory, laws_of_staying, logs
+from unabridged.testing import (
+    LAWS,
+    laws,
+    laws_of_cuts,
+    laws_of_loading,
+    laws_of_memory,
+    laws_of_staying,
+    logs,
+)
 
 flag = st.booleans()
 opening = st.sampled_from(("question", "next", "anywhere"))
@@ -293,7 +301,7 @@ class TestLaws:
         """
         What is loaded little by little gives what the whole view gives.
         """
-        laws_of_memory.memory_equals_pure(strategy, log)
+        laws_of_loading.memory_equals_pure(strategy, log)
 
     @given(strategies, logs())
     def test_state_equals_rebuilt(self, strategy, log):

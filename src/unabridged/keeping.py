@@ -110,8 +110,9 @@ class Keeper:
         bodies = [Appended(0, message, pin) for message in messages]
         receipt = yield Do("append", (self.thread, bodies), {"expect": expect})
         self._took(receipt)
+        here = receipt.state.live | receipt.state.lost
         for entry in receipt.entries:
-            if entry.seq not in receipt.state.live | receipt.state.lost:
+            if entry.seq not in here:
                 logger.warning(
                     "thread %r: entry %d answers a call that left the view, and went with it; "
                     "revert what took the call to see both",

@@ -72,7 +72,7 @@ def _role(value: object) -> str:
     return role
 
 
-@frozen(cache_hash=True)
+@frozen(cache_hash=True)  # of what is said alone, and once: counts are kept by message
 class Message:
     """
     One message of a conversation.
@@ -90,10 +90,10 @@ class Message:
 
     role: str = field(converter=_role)
     parts: tuple[Part, ...] = field(default=(), converter=_message_parts)
-    name: str | None = field(default=None, converter=_maybe_text, kw_only=True)
-    id: str | None = field(default=None, converter=_maybe_text, kw_only=True)
-    metadata: Json = field(default=NO_JSON, converter=_metadata, kw_only=True)
-    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False)
+    name: str | None = field(default=None, converter=_maybe_text, kw_only=True, hash=False)
+    id: str | None = field(default=None, converter=_maybe_text, kw_only=True, hash=False)
+    metadata: Json = field(default=NO_JSON, converter=_metadata, kw_only=True, hash=False)
+    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
     @property
     def text(self) -> str:

@@ -79,7 +79,7 @@ class Text:
     """
 
     text: str = field(converter=_label)
-    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False)
+    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
 
 @frozen
@@ -100,7 +100,7 @@ class Image:
     detail: str = field(default="", converter=_label, kw_only=True)
     width: int = field(default=0, converter=_pixels, kw_only=True)
     height: int = field(default=0, converter=_pixels, kw_only=True)
-    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False)
+    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
 
 @frozen
@@ -118,7 +118,7 @@ class Document:
     text: str = field(default="", converter=_label, kw_only=True)
     media_type: str = field(default="", converter=_label, kw_only=True)
     name: str = field(default="", converter=_label, kw_only=True)
-    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False)
+    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
 
 @frozen
@@ -135,7 +135,7 @@ class Audio:
     file: str = field(default="", converter=_label, kw_only=True)
     media_type: str = field(default="", converter=_label, kw_only=True)
     transcript: str = field(default="", converter=_label, kw_only=True)
-    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False)
+    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
 
 @frozen
@@ -153,7 +153,7 @@ class Reasoning:
     text: str = field(default="", converter=_label)
     signature: str = field(default="", converter=_label, kw_only=True)
     encrypted: str = field(default="", converter=_label, kw_only=True)
-    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False)
+    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
 
 @frozen
@@ -168,7 +168,7 @@ class ToolCall:
     id: str = field(converter=_label)
     name: str = field(converter=_label)
     arguments: str = field(default="{}", converter=_arguments)
-    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False)
+    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
 
 @frozen
@@ -208,7 +208,7 @@ class ToolResult:
         default=(), converter=_result_parts
     )
     is_error: bool = field(default=False, converter=_yes_or_no, kw_only=True)
-    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False)
+    extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
     @property
     def text(self) -> str:

@@ -14,7 +14,13 @@ from unabridged.messages import assistant, system, tool, user
 from unabridged.testing.views import call, failing, replies, result, talk, texts, view_of
 
 if TYPE_CHECKING:
-    from unabridged.testing import laws, laws_of_cuts, laws_of_memory, laws_of_staying
+    from unabridged.testing import (
+        laws,
+        laws_of_cuts,
+        laws_of_loading,
+        laws_of_memory,
+        laws_of_staying,
+    )
     from unabridged.testing.checking import LAWS, check_strategy
     from unabridged.testing.generators import logs, messages
     from unabridged.testing.log import Log
@@ -34,6 +40,7 @@ __all__ = [
     "failing",
     "laws",
     "laws_of_cuts",
+    "laws_of_loading",
     "laws_of_memory",
     "laws_of_staying",
     "logs",
@@ -62,7 +69,9 @@ _LATER = {
     "pairing_problems": "pairing",
     "shapes": "log_shapes",
 }
-_MODULES = frozenset({"laws", "laws_of_cuts", "laws_of_memory", "laws_of_staying"})
+_MODULES = frozenset(
+    {"laws", "laws_of_cuts", "laws_of_loading", "laws_of_memory", "laws_of_staying"}
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -18,7 +18,13 @@ from unabridged.contract import StrategyLike, TrimContext
 from unabridged.pipeline import chain
 from unabridged.running import AskFunction
 from unabridged.strategies.window import Window
-from unabridged.testing import laws, laws_of_cuts, laws_of_memory, laws_of_staying
+from unabridged.testing import (
+    laws,
+    laws_of_cuts,
+    laws_of_loading,
+    laws_of_memory,
+    laws_of_staying,
+)
 from unabridged.testing.generators import logs
 from unabridged.testing.log import Log
 from unabridged.testing.trial import CONTEXT, short
@@ -61,7 +67,7 @@ LAWS: tuple[Law, ...] = (
     laws_of_memory.write_back_shows_projection,
     laws_of_memory.revert_restores,
     laws_of_memory.failure_changes_nothing,
-    laws_of_memory.memory_equals_pure,
+    laws_of_loading.memory_equals_pure,
     laws_of_memory.state_equals_rebuilt,
 )
 """Every law; those that do not apply to a strategy pass."""

@@ -58,12 +58,9 @@ class Kept:
         """
         The tokens of the message, counted now or before.
         """
-        try:
-            return self._counts[message]
-        except KeyError:
-            pass
+        count = self._counts.get(message)
 
-        return self._counted(message)
+        return self._counted(message) if count is None else count
 
     def _counted(self, message: Message) -> int:
         try:
