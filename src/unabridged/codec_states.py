@@ -41,7 +41,10 @@ __all__ = [
 PARTS = {
     "pins": ("hand", "role", "guarded"),
     "notes": ("notes",),
-    "view": ("decided", "decided_seq", "folds", "gone", "late", "undone", "skipped", "lost"),
+    "view": (
+        *("decided", "decided_seq", "folds", "gone", "late", "undone", "skipped", "lost"),
+        "reopened",
+    ),
 }
 _FIELDS: dict[str, Callable[[ThreadState], tuple[Any, ...]]] = {
     "pins": attrgetter("hand", "role", "guarded"),
@@ -218,6 +221,7 @@ _WRITERS: dict[str, Any] = {
     "late": _late_data,
     "undone": _undone_data,
     "skipped": list,
+    "reopened": lambda pairs: [list(pair) for pair in pairs],
     "notes": lambda notes: [note_to_json(note) for note in notes],
 }
 _READERS: dict[str, Any] = {
@@ -232,5 +236,6 @@ _READERS: dict[str, Any] = {
     "late": _late,
     "undone": _undone,
     "skipped": lambda texts: tuple(words(text) for text in texts),
+    "reopened": lambda pairs: tuple((number(last), number(opener)) for last, opener in pairs),
     "notes": lambda notes: tuple(note_of(note) for note in notes),
 }

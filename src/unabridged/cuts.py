@@ -144,7 +144,8 @@ def cut_rounds(view: View, last: int, rules: CutRules) -> Cut:
     low = last if rules.down_to is None else rules.down_to
     start = high if low >= last else _rounds_from(view, 0, low, must, rules) or high
     below = _early(must, start)
-    extra = {view.at(place).opener for place in below if place not in must.pinned}
+    free = () if rules.count_pins else must.pinned
+    extra = {view.at(place).opener for place in below if place not in free}
     over = None
     if extra:
         what = tuple(f"entry {view.at(p).sources}: {must.places[p]}" for p in sorted(below))

@@ -20,6 +20,7 @@ from unabridged.spans import NOTHING, Span
 
 __all__ = ["Links", "Marks", "OpenCall", "calls_of", "has_words", "is_bare_result", "joined"]
 
+MOST_OPEN = 1_024  # calls that nobody answered; older ones are taken for given up
 _NEVER_CALLS = frozenset({"user", "system", "developer", "tool"})
 
 
@@ -121,18 +122,12 @@ def joined(links: Links, seq: int, message: Message) -> tuple[Links, Marks, Span
     head, opener = min(bonds, default=(seq, seq if words else links.opener))
 
     if head < seq:
-        still_open = tuple(
-            call._replace(
-                head=min(head, call.head), opener=opener if head < call.head else call.opener
-            )
-            if call.seq >= head
-            else call
-            for call in still_open
-        )
+        still_open = _moved(still_open, head, opener)
     if calls:
         counts = Counter(call.id for call in calls)
         fresh = tuple(OpenCall(id_, seq, n, head, opener) for id_, n in counts.items())
-        still_open = (*(call for call in still_open if call.id not in counts), *fresh)
+        other = [call for call in still_open if call.id not in counts]
+        still_open = (*other[-MOST_OPEN:], *fresh)
 
     asked = seq if words else links.asked
     thinks = speaks and bool(message.parts) and isinstance(message.parts[-1], Reasoning)
@@ -155,18 +150,36 @@ def joined(links: Links, seq: int, message: Message) -> tuple[Links, Marks, Span
 def _answer(
     calls: tuple[OpenCall, ...], results: tuple[ToolResult, ...]
 ) -> tuple[tuple[OpenCall, ...], list[OpenCall]]:
-    if not results or not calls:
-        return calls, []
-    by_id = {call.id: call for call in calls}
     answered: list[OpenCall] = []
     for result in results:
-        call = by_id.get(result.call_id)
-        if call is None or call.unanswered == 0:
-            continue
-        answered.append(call)
-        by_id[call.id] = call._replace(unanswered=call.unanswered - 1)
+        # from the end: what is answered is nearly always among the newest
+        for place in range(len(calls) - 1, -1, -1):
+            call = calls[place]
+            if call.id != result.call_id:
+                continue
+            answered.append(call)
+            left = call._replace(unanswered=call.unanswered - 1)
+            calls = (*calls[:place], *([left] if left.unanswered else []), *calls[place + 1 :])
+            break
 
-    return tuple(call for call in by_id.values() if call.unanswered), answered
+    return calls, answered
+
+
+def _moved(calls: tuple[OpenCall, ...], head: int, opener: int) -> tuple[OpenCall, ...]:
+    """
+    The open calls, those in the block that starts at *head* now told so.
+    """
+    place = len(calls)
+    while place and calls[place - 1].seq >= head:
+        place -= 1
+    tail = calls[place:]
+    if all(call.head <= head for call in tail):
+        return calls
+
+    return (
+        *calls[:place],
+        *(call if call.head <= head else call._replace(head=head, opener=opener) for call in tail),
+    )
 
 
 def _grown(

@@ -57,6 +57,8 @@ def must_stay(view: View, rules: CutRules) -> Must:
     asked = -1
     if rules.opening != "anywhere" and (asked := _standing_at(view, links.asked)) >= 0:
         _put(places, view.block_at(asked), "the newest user message")
+        if rules.opening != "covered":
+            bring(view, view.block_at(asked).start, places)
     pinned = _put_pins(view, rules, places)
     if links.pending and (place := _standing_at(view, links.pending)) >= 0:
         block = view.block_at(place)

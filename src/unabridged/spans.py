@@ -100,10 +100,8 @@ class Span:
         The *count* largest numbers, of those below *before* if it is given.
         """
         found: list[tuple[int, int]] = []
-        for first, last in reversed(self.ranges):
-            top = last if before is None else min(last, before - 1)
-            if top < first:
-                continue
+        ranges = self.ranges if before is None else self.before(before).ranges
+        for first, top in reversed(ranges):
             if count <= 0:
                 break
             low = max(first, top - count + 1)

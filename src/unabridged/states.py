@@ -59,6 +59,8 @@ class ThreadState:
     *live* entries stand for themselves; *folds* are the stand-ins in force;
     *gone* says what took the rest. *guarded* are all entries of blocks that
     hold a pin. *decided* is the last `Compacted` or `Reverted` record.
+    *reopened* are entries that came back, each with the opener of what follows,
+    which did not know of it when it was appended.
     """
 
     rec: int = 0
@@ -75,6 +77,7 @@ class ThreadState:
     late: tuple[Late, ...] = ()
     undone: tuple[Undone, ...] = ()
     skipped: tuple[str, ...] = ()
+    reopened: tuple[tuple[int, int], ...] = ()
     notes: tuple[Note, ...] = ()
     lost: Span = NOTHING
 
@@ -173,6 +176,7 @@ def _append(state: ThreadState, rec: int, body: Appended) -> tuple[ThreadState, 
         late=state.late,
         undone=state.undone,
         skipped=state.skipped,
+        reopened=state.reopened,
         notes=state.notes,
         lost=state.lost,
     )
@@ -186,9 +190,10 @@ def _is_late(state: ThreadState, calls: Span) -> bool:
     """
     Whether a decision, or one that a redo may bring back, took any of these calls.
     """
-    return not calls <= state.standing or any(
-        not undone.sources.isdisjoint(calls) for undone in state.undone
-    )
+    if not calls <= state.live and not calls <= state.standing:
+        return True
+
+    return any(not undone.sources.isdisjoint(calls) for undone in state.undone)
 
 
 def _took_late(state: ThreadState, late: Late) -> ThreadState:
@@ -264,14 +269,18 @@ def _decide(state: ThreadState, record: Record, log: Log) -> ThreadState:
         skipped=skipped,
     )
 
-    links = _relinked(state, after, log.marks)
-    if isinstance(record.body, Reverted):  # what came back may reach further than was known
+    undoes = isinstance(record.body, Reverted)
+    links = _relinked(state, after, log.marks, anew=undoes)
+    if undoes:  # what came back may reach further than was known
         links = evolve(links, asked_block=(0, 0), spoke_block=(0, 0))
+        after = evolve(after, reopened=_reopened(state, after, log.marks))
 
     return evolve(after, links=links)
 
 
-def _relinked(before: ThreadState, state: ThreadState, marks: Callable[[int], Marks]) -> Links:
+def _relinked(
+    before: ThreadState, state: ThreadState, marks: Callable[[int], Marks], *, anew: bool
+) -> Links:
     """
     Where the next entry's round and the newest words are, now that entries came or went.
 
@@ -280,15 +289,35 @@ def _relinked(before: ThreadState, state: ThreadState, marks: Callable[[int], Ma
     each run of these is asked too.
     """
     standing, retracted = state.standing - state.lost, state.retracted
-    ends = [standing.last, *(last for _, last in (standing - before.standing).ranges)]
-    asked = max(_newest(end, standing, marks, _asked, standing.__contains__) for end in ends)
-    opener = max(
-        _newest(end, standing, marks, _opener, lambda seq: seq not in retracted) for end in ends
-    )
+    back = standing - before.standing
     links = state.links
+    asked, opener = links.asked, links.opener
+    if anew or asked not in standing:
+        ends = [standing.last, *(last for _, last in back.ranges)]
+        asked = max(_newest(end, standing, marks, _asked, standing.__contains__) for end in ends)
+    if anew or opener in retracted:
+        ends = [standing.last, *(last for _, last in back.ranges)]
+        opener = max(
+            _newest(end, standing, marks, _opener, lambda seq: seq not in retracted) for end in ends
+        )
     block = links.asked_block if asked == links.asked else (0, 0)
 
     return evolve(links, asked=asked, asked_block=block, opener=opener)
+
+
+def _reopened(
+    before: ThreadState, state: ThreadState, marks: Callable[[int], Marks]
+) -> tuple[tuple[int, int], ...]:
+    """
+    For each run of entries that came back, its end and the opener of what follows.
+    """
+    standing, retracted = state.standing - state.lost, state.retracted
+    known = dict(before.reopened)
+    for _, last in (standing - before.standing).ranges:
+        if last < standing.last:
+            known[last] = _newest(last, standing, marks, _opener, lambda seq: seq not in retracted)
+
+    return tuple(known.items())
 
 
 def _asked(marks: Marks) -> int:

@@ -178,6 +178,9 @@ class Loaded:
         seq = entry.seq
         pin = "hand" if seq in self.state.hand else "role" if seq in self.state.role else ""
         head, opener = entry.head, entry.opener
+        for last, known in self.state.reopened:
+            if last < seq and known > opener and known in self._standing:
+                opener = known
         if seq in self._loose:
             head = seq
             opener = seq if has_words(entry.message) else opener

@@ -29,6 +29,7 @@ def memory_equals_pure(
 
     The log is told to it record by record, with a context after every few.
 
+    >>> from unabridged import Window
     >>> from unabridged.testing import talk
     >>> memory_equals_pure(Window(2), Log.of(talk(9)))
     """
