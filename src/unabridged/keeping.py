@@ -46,6 +46,7 @@ from unabridged.writable import marked, written
 __all__ = ["Appends", "Keeper", "Wish"]
 
 TRIES = 16
+_BUILD = "build one with user(…), or load a provider's dicts"
 logger = logging.getLogger("unabridged")
 
 
@@ -99,11 +100,8 @@ class Keeper:
         for message in messages:
             if not isinstance(message, Message):
                 many = isinstance(message, list | tuple)
-                msg = (
-                    f"append: expected messages, got {type(message).__name__}; "
-                    + ("give them one by one, as in append(*messages)" if many else "")
-                    + ("" if many else "build one with user(…), or load a provider's dicts")
-                )
+                do = "give them one by one, as in append(*messages)" if many else _BUILD
+                msg = f"append: expected messages, got {type(message).__name__}; {do}"
                 raise ConfigError(msg)
         if not messages:
             return Appends()
