@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
-from unabridged.items import Item
+from unabridged.items import Item, Unloaded
 from unabridged.links import is_bare_result
 from unabridged.messages import Message
 from unabridged.must import CutRules, Must, Opening, bring, must_stay, opener_of
@@ -145,7 +145,12 @@ def cut_rounds(view: View, last: int, rules: CutRules) -> Cut:
     start = high if low >= last else _rounds_from(view, 0, low, must, rules) or high
     below = _early(must, start)
     free = () if rules.count_pins else must.pinned
-    extra = {view.at(place).opener for place in below if place not in free}
+    by_blocks = view.find(view.log.links.asked) < 0
+    extra = {
+        view.block_at(place).start if by_blocks else view.at(place).opener
+        for place in below
+        if place not in free
+    }
     over = None
     if extra:
         what = tuple(f"entry {view.at(p).sources}: {must.places[p]}" for p in sorted(below))
@@ -185,6 +190,8 @@ def _standing(view: View, limit: int, scales: _Scales, must: Must, rules: CutRul
     place = view.find(rules.start)
     if place < 0:
         return None
+    if view.hidden.last > rules.start:
+        raise Unloaded  # all from the cut on is weighed
     start = view.block_at(place).start
     below = _below(view, start, must, rules)
     total = sum(map(scales, below))
