@@ -556,3 +556,18 @@ class TestCancelled:
             return len(await memory.view()), memory._lock.locked()
 
         assert (6, False) == asyncio.run(main())
+
+
+class TestLoops:
+    def test_may_follow_one_another(self, tmp_path):
+        """
+        A script or notebook runs one loop after the other on the same memory.
+        """
+        memory = AsyncMemory.open(tmp_path / "chat.db")
+
+        async def five():
+            await asyncio.gather(*[memory.append(user("x")) for _ in range(5)])
+            return len(await memory.entries())
+
+        assert [5, 10] == [asyncio.run(five()), asyncio.run(five())]
+        asyncio.run(memory.close())

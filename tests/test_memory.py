@@ -36,6 +36,7 @@ from unabridged.errors import (
     LogConflictError,
     NeedsAnswerError,
     NeedsAsyncError,
+    OutcomeError,
     StepError,
     StoreError,
 )
@@ -1439,3 +1440,121 @@ class TestOddLogs:
 
         assert unchanged(view_of([])) == memory.context()
         assert ["s"] == texts(memory.context(Summarize(2), system="s"))
+
+
+class TestOtherHands:
+    def test_begin_a_thread_anew(self):
+        """
+        A memory that is open shows nothing of a thread that was deleted, whoever did it.
+        """
+        store = InMemoryStore()
+        memory = Memory(store, strategy=Window(2))
+        memory.append(*talk(3))
+        memory.context()
+        store.delete("default")
+        Memory(store).append(*[user(f"n{n}") for n in range(6)])
+
+        assert ["n4", "n5"] == texts(memory.context())
+        assert "n0" == memory.view()[0].message.text
+
+    def test_fork_while_a_thread_is_in_the_memory(self):
+        """
+        The child gets a lock that nobody holds.
+        """
+        memory = Memory()
+        memory._lock.acquire()
+        memory._process = -1
+
+        assert 1 == memory.append(user("hi")).entries[0].seq
+
+    def test_give_back_half_a_thread(self):
+        """
+        What cannot be restored whole leaves nothing behind.
+        """
+        data = memory_of(*talk(2)).to_dict()
+        memory = memory_of(*talk(2), strategy=Window(1, replace=True))
+        memory.context()
+        bad = {**data, "records": [data["records"][0], memory.to_dict()["records"][-1]]}
+        store = InMemoryStore()
+        with pytest.raises(StoreError):
+            Memory.from_dict(bad, store)
+
+        assert () == store.threads()
+
+    def test_give_a_result_of_another_view(self):
+        """
+        A step answers for the view that it was given.
+        """
+        memory = memory_of(*talk(1))
+        with pytest.raises(OutcomeError, match="the result is of another view"):
+            memory.context(lambda view, ctx: run(NoCompaction(), view_of([user("q")])))
+
+
+class TestSteps:
+    def test_may_not_call_their_own_memory(self):
+        """
+        They would wait for themselves; the error says what to do, and the memory works on.
+        """
+        memory = memory_of(*talk(1))
+
+        def nosy(view, ctx):
+            return memory.entries() and view.tail(1)
+
+        with pytest.raises(ConfigError, match="a step of the strategy called its own memory"):
+            memory.context(nosy)
+        assert ["q1", "a1"] == texts(memory.context())
+
+    def test_have_models_that_may(self):
+        """
+        Nothing is locked while a model answers.
+        """
+        memory = Memory(
+            strategy=Summarize(1, guard_size=False),
+            ask=lambda ask: f"{len(memory.append(user('more')).entries)} more",
+        )
+        memory.append(*talk(1))
+
+        assert "1 more" in memory.context().text()
+        assert 3 == len(memory.entries())
+
+
+class TestTranscript:
+    def test_without_what_was_taken_out(self):
+        """
+        What a chat screen shows after an answer was made anew: what is folded, not what is gone.
+        """
+        memory = memory_of(*talk(3), strategy=Summarize(1, replace=True), ask=replies("s"))
+        memory.context()
+        memory.rewind(6)
+        memory.append(assistant("better"))
+
+        assert ["q1", "a1", "q2", "a2", "q3", "better"] == texts(memory.entries(retracted=False))
+        assert ["q3", "better"] == texts(memory.entries(last=2, retracted=False))
+        assert 7 == len(memory.entries())
+
+
+class TestClosing:
+    def test_of_another_thread_leaves_the_store_open(self, tmp_path):
+        """
+        The memory that was opened closes it.
+        """
+        with Memory.open(tmp_path / "chat.db") as memory:
+            with memory.thread("other") as other:
+                other.append(user("hi"))
+
+            assert 1 == memory.append(user("hi")).entries[0].seq
+            assert ("default", "other") == memory.store.threads()
+
+
+class TestNewestWriteBack:
+    def test_is_what_revert_takes_back(self):
+        """
+        One after the other; a revert itself is no write-back.
+        """
+        memory = memory_of(*talk(3), strategy=Window(4, replace=True))
+        first = memory.context().rec
+        second = memory.context(Window(2, replace=True)).rec
+
+        assert [second, first] == [memory.revert().body.rec, memory.revert().body.rec]
+        with pytest.raises(ConfigError, match="has no write-back or retraction in force"):
+            memory.revert()

@@ -190,9 +190,18 @@ class TestJsonOf:
         loop = []
         loop.append(loop)
 
-        assert refusal(lambda: json_of(loop, "meta")) == (
-            "meta: nested too deep for JSON, or it contains itself"
+        assert refusal(lambda: json_of(loop, "meta")).endswith(
+            "…: nested over 200 deep, or it contains itself; flatten it"
         )
+
+    def test_refuses_what_another_stack_could_not_read(self):
+        """
+        Deep nesting is refused when it comes, as a value and as text, not when it is read back.
+        """
+        deep = "[" * 300 + "]" * 300
+
+        for act in (lambda: json_of(json.loads(deep), "meta"), lambda: Json(deep)):
+            assert "nested over 200 deep" in refusal(act)
 
     def test_refuses_a_number_too_long_to_write(self):
         """

@@ -16,7 +16,7 @@ from unabridged.messages import Message
 from unabridged.records import Entry, Record
 from unabridged.results import TrimResult
 from unabridged.running import AskFunction, SearchFunction, answering, checked
-from unabridged.settings import Settings, checked_store
+from unabridged.settings import Settings, checked_path, checked_store
 from unabridged.snapshots import restored
 from unabridged.steps import is_async
 from unabridged.stores.in_memory import InMemoryStore
@@ -70,6 +70,7 @@ class AsyncMemory(Settings):
         self._keeper = Keeper(thread)
         self._closes = True
         self._lock = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._driver: asyncio.Task[Any] | None = None  # the task that runs an operation
 
     @classmethod
@@ -89,6 +90,7 @@ class AsyncMemory(Settings):
         """
         from unabridged.stores.sqlite import SqliteStore  # noqa: PLC0415  sqlite3 when it is used
 
+        checked_path(path)
         store = SqliteStore(path)
         try:
             return cls(store, thread, strategy, budget=budget, count=count, ask=ask, search=search)
@@ -266,6 +268,9 @@ class AsyncMemory(Settings):
         """
         Run an operation; the lock is let go while a model answers.
         """
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:  # a lock is bound to its loop; scripts run one after another
+            self._loop, self._lock, self._driver = loop, asyncio.Lock(), None
         task = asyncio.current_task()
         if task is not None and self._driver is task:
             msg = (

@@ -43,7 +43,7 @@ PARTS = {
     "notes": ("notes",),
     "view": (
         *("decided", "decided_seq", "folds", "gone", "late", "undone", "skipped", "lost"),
-        "reopened",
+        *("reopened", "born"),
     ),
 }
 _FIELDS: dict[str, Callable[[ThreadState], tuple[Any, ...]]] = {
@@ -60,9 +60,9 @@ def state_to_json(state: ThreadState) -> Data:
     >>> from unabridged import user
     >>> from unabridged.records import Appended
     >>> from unabridged.stores import InMemoryStore
-    >>> state = InMemoryStore().append("a", [Appended(0, user("hi"))]).state
+    >>> state = InMemoryStore().append("a", [Appended(0, user("hi"))], at=1.5).state
     >>> state_to_json(state)
-    {'v': 1, 'rec': 1, 'seq': 1, 'links': [1, 1, 1, 1, 0, 0, 0, 0, 0]}
+    {'v': 1, 'rec': 1, 'seq': 1, 'links': [1, 1, 1, 1, 0, 0, 0, 0, 0], 'born': 1.5}
     >>> state_from_json(state_to_json(state)) == state
     True
     """
@@ -222,6 +222,7 @@ _WRITERS: dict[str, Any] = {
     "undone": _undone_data,
     "skipped": list,
     "reopened": lambda pairs: [list(pair) for pair in pairs],
+    "born": float,
     "notes": lambda notes: [note_to_json(note) for note in notes],
 }
 _READERS: dict[str, Any] = {
@@ -236,6 +237,7 @@ _READERS: dict[str, Any] = {
     "late": _late,
     "undone": _undone,
     "skipped": lambda texts: tuple(words(text) for text in texts),
+    "born": float,
     "reopened": lambda pairs: tuple((number(last), number(opener)) for last, opener in pairs),
     "notes": lambda notes: tuple(note_of(note) for note in notes),
 }

@@ -157,6 +157,11 @@ Outcome: TypeAlias = TrimResult | Flow
 class CompactionStrategy(Protocol):
     """
     A step of a chain: a view and a context in, a result or a flow out.
+
+    The changes of a result are taken as they are. `results.keep`, `drop`, `fold` and
+    `rewrite` make ones that part nothing and leave pins alone; of a raw
+    `TrimResult(view, changes)` the strategy itself answers for that, and
+    `testing.check_strategy` tells whether it does.
     """
 
     def __call__(self, view: View, context: TrimContext, /) -> Outcome:

@@ -14,7 +14,7 @@ from unabridged.records import Body, Compacted, Drop, Pinned, Record, Reverted
 from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState
 from unabridged.stores.protocol import Receipt
-from unabridged.work import Do, Work
+from unabridged.work import Do, Work, whole
 
 __all__ = ["How", "pin", "revert", "take_out"]
 
@@ -37,6 +37,7 @@ def revert(thread: str, rec: int | None) -> Work[Receipt]:
     Raises:
         ConfigError: it is no write-back or revert, or is reverted already.
     """
+    whole(rec, "rec")
 
     def body(_: ThreadState) -> Work[Body]:
         decisions = yield Do("read", (thread,), {"marks": ("decided",)})
@@ -134,6 +135,7 @@ def _block(thread: str, seq: int) -> Work[Span]:
     """
     The entries of the block that entry *seq* is part of, as the log has it.
     """
+    whole(seq, "seq")
     found = yield Do("entries", (thread, Span.one(seq) if seq > 0 else NOTHING))
     if not found:
         state = yield Do("state", (thread,))

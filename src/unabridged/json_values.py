@@ -19,6 +19,7 @@ __all__ = ["Json", "json_of", "json_text", "sound_text"]
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _SURROGATE = re.compile("[\ud800-\udfff]")
+DEEPEST = 200  # what any stack can still read
 _PLAIN = frozenset({str, int, bool, type(None)})
 _encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _SPACE_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\s+')
@@ -78,6 +79,8 @@ class Json:
         except (ValueError, RecursionError) as error:
             msg = f"Json: not JSON text ({error}): {text[:80]!r}; use json_of(value) for a value"
             raise ConfigError(msg) from error
+        if text.count("[") + text.count("{") > DEEPEST:
+            _check(json.loads(text), "Json")
         object.__setattr__(self, "text", _compact(text))
 
     @property
@@ -125,7 +128,10 @@ def _trusted(text: str) -> Json:
     return known
 
 
-def _check(value: object, path: str) -> None:
+def _check(value: object, path: str, depth: int = 0) -> None:
+    if depth > DEEPEST:
+        msg = f"{path[:80]}…: nested over {DEEPEST} deep, or it contains itself; flatten it"
+        raise ConfigError(msg)
     if type(value) in _PLAIN or isinstance(value, str | int):
         return
     match value:
@@ -138,10 +144,10 @@ def _check(value: object, path: str) -> None:
                 if not isinstance(key, str):
                     msg = f"{path}: JSON keys are text, got {key!r}; use {str(key)!r}"
                     raise ConfigError(msg)
-                _check(inner, f"{path}.{key}")
+                _check(inner, f"{path}.{key}", depth + 1)
         case list() | tuple():
             for number, inner in enumerate(value):
-                _check(inner, f"{path}[{number}]")
+                _check(inner, f"{path}[{number}]", depth + 1)
         case _:
             msg = f"{path}: JSON cannot hold a {type(value).__name__}; convert it first"
             raise ConfigError(msg)

@@ -22,7 +22,6 @@ from unabridged.errors import (
 )
 from unabridged.items import Item, Unloaded
 from unabridged.messages import Message
-from unabridged.messages import system as system_message
 from unabridged.records import (
     Appended,
     Body,
@@ -35,13 +34,13 @@ from unabridged.records import (
 from unabridged.results import TrimResult
 from unabridged.running import flow
 from unabridged.snapshots import restored, snapshot
-from unabridged.spans import NOTHING, Span
+from unabridged.spans import Span
 from unabridged.states import rebuilt
 from unabridged.stores.protocol import Receipt
-from unabridged.viewing import Loaded
+from unabridged.viewing import Loaded, headed
 from unabridged.views import View
-from unabridged.work import Do, Outcome, Work, replayed
-from unabridged.writable import marked, written
+from unabridged.work import Do, Outcome, Work, replayed, whole
+from unabridged.writable import fresh_notes, marked, written
 
 __all__ = ["Appends", "Keeper", "Wish"]
 
@@ -126,6 +125,8 @@ class Keeper:
         """
         The entries as they were appended, with or without those that a person took out.
         """
+        whole(before, "before")
+        whole(last, "last")
         state = yield Do("state", (self.thread,))
         stop = state.seq if before is None else min(state.seq, before - 1)
         span = Span.between(1, stop)
@@ -148,8 +149,10 @@ class Keeper:
             if view.hidden:
                 yield from self._load(loaded, Unloaded(everything=True))
             return loaded.view()
+        whole(at, "at")
         yield from self._whole()
-        records = yield Do("read", (self.thread,), {"before": at + 1})
+        state = yield Do("state", (self.thread,))
+        records = yield Do("read", (self.thread,), {"before": min(at, state.rec) + 1})
         loaded = Loaded(rebuilt(records))
         loaded.take((yield Do("entries", (self.thread, loaded.state.standing))))
 
@@ -191,7 +194,7 @@ class Keeper:
         told = wish.context
         context = TrimContext(told.budget, told.count, told.query, self._previous)
         while True:
-            walk = flow(wish.strategy, _headed(loaded.view(), wish.system), context)
+            walk = flow(wish.strategy, headed(loaded.view(), wish.system), context)
             try:
                 result = yield from replayed(walk, answers)
                 hidden = result.view.hidden
@@ -199,7 +202,7 @@ class Keeper:
                 yield from self._load(loaded, signal)
             except UnabridgedError as error:
                 kept = [note for note in error.notes if isinstance(note, Note)]
-                if fresh := _fresh_notes(loaded.state.notes, kept):
+                if fresh := fresh_notes(loaded.state.notes, kept):
                     self._took((yield Do("append", (self.thread, [Noted(fresh)]))))
                 raise
             else:
@@ -214,7 +217,7 @@ class Keeper:
             record := result.record(replace=bool(replace))
         ):
             bodies.append(record)
-        if notes := _fresh_notes(result.before.notes, result.notes):
+        if notes := fresh_notes(result.before.notes, result.notes):
             bodies.append(Noted(notes))
         if not bodies:
             return 0
@@ -331,15 +334,19 @@ class Keeper:
                 "give another thread= or delete it first"
             )
             raise ConfigError(msg)
-        for record in records:
-            yield Do("append", (self.thread, [record.body]), {"at": record.at})
+        try:
+            for record in records:
+                yield Do("append", (self.thread, [record.body]), {"at": record.at})
+        except UnabridgedError:
+            yield Do("delete", (self.thread,))  # all of it or nothing
+            raise
 
     # -- what is loaded
 
     def _current(self) -> Work[Loaded]:
         state = yield Do("state", (self.thread,))
         loaded = self._loaded
-        if loaded is not None:
+        if loaded is not None and loaded.state.born == state.born:
             known = loaded.state
             if state.rec == known.rec and state.seq == known.seq and state.lost == known.lost:
                 return loaded
@@ -375,25 +382,3 @@ class Keeper:
             receipt.entries, receipt.state
         ):
             return
-
-
-def _headed(view: View, prompt: str | Message | None) -> View:
-    """
-    The view with a system prompt that is not in the log at its head.
-    """
-    if prompt is None:
-        return view
-    message = prompt if isinstance(prompt, Message) else system_message(prompt)
-    item = Item(message, NOTHING, after=0, pin="hand")
-
-    return view.replaced(
-        [item, *view.loaded], hidden=view.hidden, sources=view.sources, pins=view.pins
-    )
-
-
-def _fresh_notes(old: Iterable[Note], new: Sequence[Note]) -> tuple[Note, ...]:
-    if not new:
-        return ()
-    known = set(old)
-
-    return tuple(note for note in dict.fromkeys(new) if note not in known)

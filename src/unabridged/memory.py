@@ -5,6 +5,7 @@ The operations themselves stand in `keeping`; here they are driven, and told
 to users: most of the length of this module is that telling.
 """
 
+import os
 import threading
 from collections.abc import Mapping
 from os import PathLike
@@ -23,7 +24,7 @@ from unabridged.running import (
     answering,
     settled_answer,
 )
-from unabridged.settings import Settings, checked_store
+from unabridged.settings import Settings, checked_path, checked_store
 from unabridged.snapshots import restored
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.protocol import Store
@@ -82,6 +83,7 @@ class Memory(Settings):
         self._closes = True  # a memory of another thread leaves the store open
         self._lock = threading.Lock()
         self._driver = 0  # the thread that runs an operation, while it does
+        self._process = os.getpid()
 
     @classmethod
     def open(  # noqa: PLR0913  what a memory is made of
@@ -107,6 +109,7 @@ class Memory(Settings):
         """
         from unabridged.stores.sqlite import SqliteStore  # noqa: PLC0415  sqlite3 when it is used
 
+        checked_path(path)
         store = SqliteStore(path)
         try:
             return cls(store, thread, strategy, budget=budget, count=count, ask=ask, search=search)
@@ -408,6 +411,8 @@ class Memory(Settings):
         """
         Run an operation; the lock is let go while a model answers.
         """
+        if self._process != os.getpid():  # a child's copy of the lock may be held for ever
+            self._process, self._lock, self._driver = os.getpid(), threading.Lock(), 0
         if self._driver == threading.get_ident():
             msg = (
                 "a step of the strategy called its own memory; a step gets all it may know as "

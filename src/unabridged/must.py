@@ -131,8 +131,10 @@ def bring(view: View, start: int, places: dict[int, str]) -> None:
         return
     opener = opener_of(view, start)
     if opener >= 0 and opener not in places:
-        # an opener is a block of its own; where not all is loaded, that need not be looked up
-        block = range(opener, opener + 1) if view.hidden else view.block_at(opener)
+        # an opener is a block of its own, unless a late result tied it to something: where not
+        # all is loaded, that is looked up only then
+        alone = view.hidden and not view.log.late
+        block = range(opener, opener + 1) if alone else view.block_at(opener)
         _put(places, block, "opened the round of what stays")
 
 

@@ -303,10 +303,13 @@ def _named(step: Any, name: str, view: View, ctx: TrimContext) -> Generator[Any,
     except Exception as error:
         msg = f"step {name}: raised {type(error).__name__}: {error}"
         raise StepError(msg) from error
-    if isinstance(outcome, TrimResult):
-        return outcome
+    if not isinstance(outcome, TrimResult):
+        return settled(view, outcome, name, replace=False, strict=False)
+    if outcome.before is not view and outcome.before != view:
+        msg = f"step {name}: the result is of another view; work it out from the view it was given"
+        raise OutcomeError(msg)
 
-    return settled(view, outcome, name, replace=False, strict=False)
+    return outcome
 
 
 def _outcome(

@@ -11,7 +11,7 @@ from unabridged.running import AskFunction, SearchFunction
 from unabridged.steps import is_async
 from unabridged.tokens import Budget, TokenCounter, exact, kept
 
-__all__ = ["Settings", "checked_store"]
+__all__ = ["Settings", "checked_path", "checked_store"]
 
 
 class Settings:
@@ -94,4 +94,13 @@ def checked_store(store: object) -> None:
     if not callable(getattr(store, "append", None)) or not callable(getattr(store, "state", None)):
         line = f"Memory.open({store!r}) opens a file" if isinstance(store, str) else "see Store"
         msg = f"store= must be a store, got {type(store).__name__}; {line}"
+        raise ConfigError(msg)
+
+
+def checked_path(path: object) -> None:
+    """
+    Refuse a path that SQLite would take for a file without a name, gone at the end.
+    """
+    if not str(path):
+        msg = "Memory.open needs the path of a file, got ''; Memory() keeps a chat in memory"
         raise ConfigError(msg)

@@ -56,15 +56,17 @@ class ThreadState:
     """
     What the records of a thread come to.
 
-    *live* entries stand for themselves; *folds* are the stand-ins in force;
-    *gone* says what took the rest. *guarded* are all entries of blocks that
-    hold a pin. *decided* is the last `Compacted` or `Reverted` record.
+    *born* is when its first record was written, which tells a thread from one
+    of the same name that was deleted. *live* entries stand for themselves;
+    *folds* are the stand-ins in force; *gone* says what took the rest. *guarded*
+    are all entries of blocks that hold a pin. *decided* is the last `Compacted` or `Reverted` record.
     *reopened* are entries that came back, each with the opener of what follows,
     which did not know of it when it was appended.
     """
 
     rec: int = 0
     seq: int = 0
+    born: float = 0.0
     links: Links = field(default=Links())
     live: Span = NOTHING
     folds: tuple[Fold, ...] = ()
@@ -101,6 +103,8 @@ def advance(state: ThreadState, record: Record, log: Log) -> tuple[ThreadState, 
     """
     The state after *record*, and the marks of the entry it appends, if it does.
     """
+    if not state.rec:
+        state = evolve(state, born=record.at)
     match record.body:
         case Appended():
             return _append(state, record.rec, record.body)
@@ -164,6 +168,7 @@ def _append(state: ThreadState, rec: int, body: Appended) -> tuple[ThreadState, 
     after = ThreadState(  # `evolve` takes four times as long, and this is each append's way
         rec=rec,
         seq=seq,
+        born=state.born,
         links=links,
         live=state.live.extended(seq),
         folds=state.folds,

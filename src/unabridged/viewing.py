@@ -13,12 +13,14 @@ from attrs import evolve
 
 from unabridged.items import Item, Unloaded, add_start, block_starts
 from unabridged.links import has_words
+from unabridged.messages import Message
+from unabridged.messages import system as system_message
 from unabridged.records import Entry
 from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState
 from unabridged.views import View
 
-__all__ = ["Loaded"]
+__all__ = ["Loaded", "headed"]
 
 FIRST = 64
 ROOM = 1_024
@@ -206,4 +208,18 @@ def _only_appended(old: ThreadState, new: ThreadState) -> bool:
 
     return (new.hand is old.hand or new.hand - since == old.hand) and (
         new.role is old.role or new.role - since == old.role
+    )
+
+
+def headed(view: View, prompt: str | Message | None) -> View:
+    """
+    The view with a system prompt that is not in the log at its head.
+    """
+    if prompt is None:
+        return view
+    message = prompt if isinstance(prompt, Message) else system_message(prompt)
+    item = Item(message, NOTHING, after=0, pin="hand")
+
+    return view.replaced(
+        [item, *view.loaded], hidden=view.hidden, sources=view.sources, pins=view.pins
     )

@@ -10,9 +10,10 @@ from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from unabridged.contract import Ask, Await, Search
+from unabridged.errors import ConfigError
 from unabridged.trim_result import TrimResult
 
-__all__ = ["Do", "Outcome", "Work", "replayed"]
+__all__ = ["Do", "Outcome", "Work", "replayed", "whole"]
 
 
 class Do(NamedTuple):
@@ -59,3 +60,12 @@ def replayed(walk: Work[TrimResult], answers: list[tuple[Any, Outcome]]) -> Work
                 known = Outcome(failure=error)
             answers.append((request, known))
         outcome = known
+
+
+def whole(number: object, name: str) -> None:
+    """
+    Refuse what is no number of an entry or record; None passes.
+    """
+    if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
+        msg = f"{name}: expected the number of an entry or record (int), got {number!r}"
+        raise ConfigError(msg)

@@ -2,15 +2,15 @@
 Which changes of a result are written back, when some are marked and some only project.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
 from attrs import evolve
 
-from unabridged.records import Change, Drop, Fold
+from unabridged.records import Change, Drop, Fold, Note
 from unabridged.views import View
 
-__all__ = ["marked", "written"]
+__all__ = ["fresh_notes", "marked", "written"]
 
 
 def written(
@@ -82,3 +82,14 @@ def _over_projection(earlier: Iterable[Change], fold: Fold, marked: set[int]) ->
         and not change.sources.isdisjoint(fold.sources)
         for place, change in enumerate(earlier)
     )
+
+
+def fresh_notes(old: Iterable[Note], new: Sequence[Note]) -> tuple[Note, ...]:
+    """
+    The new notes that are not among the old, each once.
+    """
+    if not new:
+        return ()
+    known = set(old)
+
+    return tuple(note for note in dict.fromkeys(new) if note not in known)
