@@ -63,6 +63,7 @@ LAYERS = (
     "work",
     "deciding",
     "snapshots",
+    "reading",
     "keeping",
     "settings",
     "memory",
@@ -83,7 +84,17 @@ APART = (
 INSIDE = frozenset(
     {
         *("codec_messages", "codec_parts", "codec_states", "cuts", "damage", "deciding"),
-        *("explained", "ledger", "links", "must", "overrun", "parts", "settings", "states"),
+        *(
+            "explained",
+            "ledger",
+            "links",
+            "must",
+            "overrun",
+            "parts",
+            "reading",
+            "settings",
+            "states",
+        ),
         *("steps", "units", "viewing", "work", "writable"),
         *("stores.sqlite_file", "stores.sqlite_rows", "stores.sqlite_schema"),
         *("stores.sqlite_threads", "stores.writing"),

@@ -5,6 +5,7 @@ Memory: one thread of a store, and the contexts made of it.
 import contextlib
 import json
 import logging
+import sqlite3
 import threading
 
 import pytest
@@ -12,6 +13,7 @@ from attrs import evolve
 
 from unabridged import (
     Budget,
+    HeadAndTail,
     Memory,
     NoCompaction,
     Over,
@@ -1509,13 +1511,13 @@ class TestSteps:
         Nothing is locked while a model answers.
         """
         memory = Memory(
-            strategy=Summarize(1, guard_size=False),
+            strategy=Summarize(2, guard_size=False),
             ask=lambda ask: f"{len(memory.append(user('more')).entries)} more",
         )
-        memory.append(*talk(1))
+        memory.append(*talk(2))
 
         assert "1 more" in memory.context().text()
-        assert 3 == len(memory.entries())
+        assert 5 == len(memory.entries())
 
 
 class TestTranscript:
@@ -1558,3 +1560,37 @@ class TestNewestWriteBack:
         assert [second, first] == [memory.revert().body.rec, memory.revert().body.rec]
         with pytest.raises(ConfigError, match="has no write-back or retraction in force"):
             memory.revert()
+
+
+class TestDamage:
+    def test_of_a_lost_row_is_told(self, tmp_path):
+        """
+        Whoever reads it; never silence, never an endless search.
+        """
+        path = tmp_path / "chat.db"
+        with Memory.open(path) as memory:
+            memory.append(*talk(3))
+        with contextlib.closing(sqlite3.connect(path)) as file, file:
+            file.execute("DELETE FROM records WHERE rec = 2")
+        with Memory.open(path) as memory:
+            for read in (memory.entries, memory.view, lambda: memory.context(HeadAndTail(1, 1))):
+                with pytest.raises(CorruptLogError, match="does not give the entries 2, which"):
+                    read()
+
+    def test_is_not_what_a_deletion_between_two_reads_is(self):
+        """
+        What was about to be read is gone, so the thread is read anew.
+        """
+
+        class Deleting(InMemoryStore):
+            def entries(self, thread, span):
+                if not hasattr(self, "done"):
+                    self.done = True
+                    self.delete(thread)
+                    self.append(thread, [Appended(0, user("new"))])
+                return super().entries(thread, span)
+
+        store = Deleting()
+        store.append("default", [Appended(0, message) for message in talk(3)])
+
+        assert ["new"] == texts(Memory(store).context())

@@ -7,7 +7,7 @@ async, and the lock that guards it is let go while a model answers.
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, frozen
@@ -22,6 +22,7 @@ from unabridged.errors import (
 )
 from unabridged.items import Item, Unloaded
 from unabridged.messages import Message
+from unabridged.reading import Moved, Reader
 from unabridged.records import (
     Appended,
     Body,
@@ -78,14 +79,13 @@ class Wish:
     hide_system: bool = False
 
 
-class Keeper:
+class Keeper(Reader):
     """
     The operations on one thread, and what is loaded of it.
     """
 
     def __init__(self, thread: str) -> None:
-        self.thread = thread
-        self._loaded: Loaded | None = None
+        super().__init__(thread)
         self._previous: tuple[Message, ...] = ()
 
     # -- messages
@@ -127,15 +127,16 @@ class Keeper:
         """
         whole(before, "before")
         whole(last, "last")
-        state = yield Do("state", (self.thread,))
-        stop = state.seq if before is None else min(state.seq, before - 1)
-        span = Span.between(1, stop)
-        if not retracted:
-            span = span - state.retracted
-        wanted = span if last is None else span.tail(last)
-        entries: tuple[Entry, ...] = yield Do("entries", (self.thread, wanted))
-
-        return entries
+        while True:
+            state = yield Do("state", (self.thread,))
+            stop = state.seq if before is None else min(state.seq, before - 1)
+            span = Span.between(1, stop) - state.lost
+            if not retracted:
+                span = span - state.retracted
+            try:
+                return (yield from self._fetched(state, span if last is None else span.tail(last)))
+            except Moved:
+                continue
 
     # -- views
 
@@ -143,11 +144,13 @@ class Keeper:
         """
         The log's own view, whole; *at* a record, as it was then.
         """
-        if at is None:
-            loaded = yield from self._current()
-            view = loaded.view()
-            if view.hidden:
-                yield from self._load(loaded, Unloaded(everything=True))
+        while at is None:
+            try:
+                loaded = yield from self._current()
+                if loaded.view().hidden:
+                    yield from self._load(loaded, Unloaded(everything=True))
+            except Moved:
+                continue
             return loaded.view()
         whole(at, "at")
         yield from self._whole()
@@ -166,9 +169,12 @@ class Keeper:
         tries = TRIES
         while True:
             tries -= 1
-            loaded = yield from self._current()
             asked = len(answers)
-            result = yield from self._performed(wish, loaded, answers)
+            try:
+                loaded = yield from self._current()
+                result = yield from self._performed(wish, loaded, answers)
+            except Moved:
+                continue
             if len(answers) > asked and tries:
                 state = yield Do("state", (self.thread,))
                 if state.decided != result.before.log.decided:
@@ -340,45 +346,3 @@ class Keeper:
         except UnabridgedError:
             yield Do("delete", (self.thread,))  # all of it or nothing
             raise
-
-    # -- what is loaded
-
-    def _current(self) -> Work[Loaded]:
-        state = yield Do("state", (self.thread,))
-        loaded = self._loaded
-        if loaded is not None and loaded.state.born == state.born:
-            known = loaded.state
-            if state.rec == known.rec and state.seq == known.seq and state.lost == known.lost:
-                return loaded
-            if state.seq >= known.seq and state.rec > known.rec:
-                new: Iterable[Entry] = ()
-                if state.seq > known.seq:
-                    span = Span.between(known.seq + 1, state.seq)
-                    new = yield Do("entries", (self.thread, span))
-                if loaded.append(new, state):
-                    return loaded
-        loaded = Loaded(state) if loaded is None else Loaded(state, loaded.depth)
-        if wanted := loaded.wanted_first():
-            loaded.take((yield Do("entries", (self.thread, wanted))))
-        self._loaded = loaded
-
-        return loaded
-
-    def _load(self, loaded: Loaded, signal: Unloaded) -> Work[None]:
-        wanted = loaded.wanted_next(signal)
-        if not wanted:
-            msg = "a view was read past its end; please report this"
-            raise RuntimeError(msg) from signal
-        loaded.take((yield Do("entries", (self.thread, wanted))))
-
-    def _took(self, receipt: Receipt) -> None:
-        """
-        Keep what is loaded in step with what was just written, if that is all that changed.
-        """
-        loaded = self._loaded
-        if loaded is None or not receipt.records:
-            return
-        if receipt.records[0].rec != loaded.state.rec + 1 or not loaded.append(
-            receipt.entries, receipt.state
-        ):
-            return

@@ -58,10 +58,11 @@ class ThreadState:
 
     *born* is when its first record was written, which tells a thread from one
     of the same name that was deleted. *live* entries stand for themselves;
-    *folds* are the stand-ins in force; *gone* says what took the rest. *guarded*
-    are all entries of blocks that hold a pin. *decided* is the last `Compacted` or `Reverted` record.
-    *reopened* are entries that came back, each with the opener of what follows,
-    which did not know of it when it was appended.
+    *folds* are the stand-ins in force; *gone* says what took the rest.
+    *guarded* are all entries of blocks that hold a pin. *decided* is the last
+    `Compacted` or `Reverted` record. *reopened* are entries that came back,
+    each with the opener of what follows, which did not know of it when it was
+    appended.
     """
 
     rec: int = 0
