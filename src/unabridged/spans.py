@@ -178,25 +178,20 @@ class Span:
         return self - (self - other)
 
     def __sub__(self, other: "Span") -> "Span":
-        if not self.ranges or not other.ranges:
-            return self
-        left: list[tuple[int, int]] = []
-        cuts = other.ranges
-        place = max(0, bisect_right(cuts, self.ranges[0][0], key=_first) - 1)
-        for whole, end in self.ranges:
-            first = whole
-            while place < len(cuts) and cuts[place][1] < first:
-                place += 1
-            here = place
-            while here < len(cuts) and cuts[here][0] <= end:
-                if cuts[here][0] > first:
-                    left.append((first, cuts[here][0] - 1))
-                first = max(first, cuts[here][1] + 1)
-                here += 1
-            if first <= end:
-                left.append((first, end))
+        mine, theirs = self.ranges, other.ranges
+        same, most = 0, min(len(mine), len(theirs))
+        while same < most and mine[same] is theirs[same]:
+            same += 1  # one was made from the other, as when a cut takes all that is old
+        if same:
+            mine, theirs = mine[same:], theirs[same:]
+        if not mine or not theirs:
+            return _made(mine)
+        # only what lies where the other does is looked at one by one
+        start = bisect_right(mine, theirs[0][0], key=_first)
+        start -= start > 0 and mine[start - 1][1] >= theirs[0][0]
+        stop = bisect_right(mine, theirs[-1][1], key=_first)
 
-        return _made(tuple(left))
+        return _made((*mine[:start], *_apart(mine[start:stop], theirs), *mine[stop:]))
 
     def __str__(self) -> str:
         return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in self.ranges)
@@ -206,6 +201,28 @@ class Span:
             return "Span()"
         inside = ", ".join(str(a) if a == b else f"({a}, {b})" for a, b in self.ranges)
         return f"Span.of([{inside}])"
+
+
+def _apart(ranges: Ranges, cuts: Ranges) -> list[tuple[int, int]]:
+    """
+    What is left of *ranges* without *cuts*.
+    """
+    left: list[tuple[int, int]] = []
+    place = max(0, bisect_right(cuts, ranges[0][0], key=_first) - 1) if ranges else 0
+    for whole in ranges:
+        first, end = whole
+        while place < len(cuts) and cuts[place][1] < first:
+            place += 1
+        here = place
+        while here < len(cuts) and cuts[here][0] <= end:
+            if cuts[here][0] > first:
+                left.append((first, cuts[here][0] - 1))
+            first = max(first, cuts[here][1] + 1)
+            here += 1
+        if first <= end:
+            left.append(whole if first == whole[0] else (first, end))
+
+    return left
 
 
 def _joined(pairs: Iterable[tuple[int, int]]) -> Ranges:

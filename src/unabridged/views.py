@@ -73,6 +73,8 @@ def _runs_outside(view: View, dropped: Span) -> list[tuple[int, int]]:
     """
     The runs of places whose items' first entries are not among the dropped.
     """
+    if len(dropped.ranges) > view.size:
+        return _runs_kept(view, dropped)
     runs: list[tuple[int, int]] = []
     place = 0
     for first, last in dropped.ranges:
@@ -82,6 +84,22 @@ def _runs_outside(view: View, dropped: Span) -> list[tuple[int, int]]:
         place = view.after(last)
     if place < view.size:
         runs.append((place, view.size))
+
+    return runs
+
+
+def _runs_kept(view: View, dropped: Span) -> list[tuple[int, int]]:
+    """
+    The same, by a look at each loaded item: what is dropped has more pieces than there are items.
+    """
+    runs: list[tuple[int, int]] = []
+    for place in range(view.size):
+        if view.at(place).first in dropped:
+            continue
+        if runs and runs[-1][1] == place:
+            runs[-1] = (runs[-1][0], place + 1)
+        else:
+            runs.append((place, place + 1))
 
     return runs
 
