@@ -24,6 +24,10 @@ Row: TypeAlias = tuple[Any, ...]
 T = TypeVar("T")
 
 
+# sqlite3 cannot always decode what SQLite says of a damaged file
+_FAULTS = (sqlite3.Error, UnicodeDecodeError)
+
+
 class SqliteFile:
     """
     One open database, shared by the threads of this process.
@@ -52,7 +56,7 @@ class SqliteFile:
         with self.lock:
             try:
                 (version,) = self._live().execute("PRAGMA data_version").fetchone()
-            except sqlite3.Error as error:
+            except _FAULTS as error:
                 raise self._meant(error) from error
             return self._opened, version
 
@@ -73,7 +77,7 @@ class SqliteFile:
                     return connection.execute(query, values).fetchall()
                 finally:
                     connection.text_factory = str
-            except sqlite3.Error as error:
+            except _FAULTS as error:
                 raise self._meant(error) from error
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> int:
@@ -103,7 +107,7 @@ class SqliteFile:
                 undo()
                 if connection is not None and connection.in_transaction:
                     connection.rollback()
-                if isinstance(error, sqlite3.Error):
+                if isinstance(error, _FAULTS):
                     raise self._meant(error) from error
                 raise
 
@@ -142,8 +146,8 @@ class SqliteFile:
 
         return connection
 
-    def _meant(self, error: sqlite3.Error) -> StoreError:
-        if is_lock(error):
+    def _meant(self, error: Exception) -> StoreError:
+        if isinstance(error, sqlite3.Error) and is_lock(error):
             return StoreError(
                 f"{self.path}: another writer held it for more than {self._timeout:g} s "
                 f"({error}); nothing was written, try again or raise timeout="
