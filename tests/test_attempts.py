@@ -114,7 +114,7 @@ def brief(ask):
     return "sum"
 
 
-def odd(rng, number):
+def odd(rng, number):  # noqa: PLR0911  a shape each
     """
     A message of an odd log: ids come again, results come late, doubled or for nothing.
     """
@@ -202,7 +202,7 @@ class TestOddLogs:
         """
         monkeypatch.setattr("unabridged.viewing.FIRST", 3)
         monkeypatch.setattr("unabridged.viewing.ROOM", 4)
-        rng = random.Random(seed)
+        rng = random.Random(seed)  # noqa: S311
         store = SqliteStore(":memory:") if seed % 4 == 0 else InMemoryStore()
 
         def opened():
@@ -460,10 +460,10 @@ class TestStores:
         whole = path.read_bytes()
         refused = 0
         for seed in range(40):
-            rng = random.Random(seed)
+            rng = random.Random(seed)  # noqa: S311
             damaged = bytearray(whole)
             for _ in range(3):
-                damaged[rng.randrange(4_096, len(damaged))] ^= 1 << rng.randrange(8)
+                damaged[rng.randrange(100, len(damaged))] ^= 1 << rng.randrange(8)
             copy = tmp_path / f"{seed}.db"
             copy.write_bytes(damaged)
             try:
@@ -491,13 +491,14 @@ class TestThreads:
         said, failed = [], []
 
         def work(name):
-            rng = random.Random(name)
+            rng = random.Random(name)  # noqa: S311
             for number in range(60):
                 try:
                     done = memory.append(user(f"{name} {number}"), assistant("x"))
                     said.append(done.entries[0])
-                    memory.context(rng.choice(WRITING[:6]))
-                    with suppress(ConfigError):  # another thread reverted it
+                    with suppress(LogConflictError):
+                        memory.context(rng.choice(WRITING[:6]))
+                    with suppress(ConfigError, LogConflictError):  # another thread was quicker
                         rng.choice([memory.revert, memory.context, memory.view])()
                 except BaseException as error:  # noqa: BLE001  whatever it is, it is told
                     failed.append(error)
@@ -583,7 +584,7 @@ START = """
 import random, sys
 from unabridged import MaxRounds, Memory, Summarize, TokenBudget, ToolCall, Window
 from unabridged import assistant, tokens, tool, user
-from unabridged.errors import ConfigError
+from unabridged.errors import ConfigError, LogConflictError
 from unabridged.stores import SqliteStore
 
 path, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -601,10 +602,10 @@ for number in range(count):
     )
     (entry,) = memory.append(message, assistant("ok")).entries[:1]
     print(entry.seq, said, sep=";", flush=True)
-    memory.compact(rng.choice(steps))
     try:
+        memory.compact(rng.choice(steps))
         rng.choice([memory.revert, memory.view, lambda: memory.retract(entry.seq)])()
-    except ConfigError:
+    except (ConfigError, LogConflictError):  # somebody else was quicker
         pass
 """
 
@@ -654,7 +655,7 @@ class TestProcesses:
                 memory.append(user(f"here {number}"))
                 with suppress(LogConflictError):
                     memory.context(WRITING[number % 6])
-                with suppress(ConfigError):
+                with suppress(ConfigError, LogConflictError):
                     memory.revert()
             said = acknowledged(one.stdout) + acknowledged(two.stdout)
             assert 0 == one.wait() == two.wait()
@@ -669,7 +670,7 @@ class TestProcesses:
     @pytest.mark.parametrize("lines", [1, 7, 20])
     def test_that_are_killed_leave_the_old_or_the_new(self, lines, tmp_path):
         """
-        kill -9 amid write-backs: what was acknowledged is there, and nothing is there by halves.
+        Killed (-9) amid write-backs: what was acknowledged is there, nothing by halves.
         """
         path = tmp_path / "log.db"
         with worker(path, f"killed {lines}", 10**6) as process:

@@ -443,6 +443,9 @@ class TestAdvance:
             def marks(self, seq):
                 return marks[seq]
 
+            def crossed(self, seq):
+                return any(later > seq and mark.head <= seq for later, mark in marks.items())
+
             def decisions(self):
                 return [record for record in records[4:7] if record.rec <= state.rec]
 

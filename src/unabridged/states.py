@@ -44,6 +44,12 @@ class Log(Protocol):
         """
         ...
 
+    def crossed(self, seq: int) -> bool:
+        """
+        Whether an entry after *seq* is tied to one before that, or to it.
+        """
+        ...
+
     def decisions(self) -> Iterable[Record]:
         """
         All `Compacted`, `Reverted` and `Pinned` records so far, in order.
@@ -149,6 +155,9 @@ class _Replay:
 
     def marks(self, seq: int) -> Marks:
         return self._marks[seq]
+
+    def crossed(self, seq: int) -> bool:
+        return any(later > seq and marks.head <= seq for later, marks in self._marks.items())
 
     def decisions(self) -> Sequence[Record]:
         return self._decisions
@@ -276,17 +285,15 @@ def _decide(state: ThreadState, record: Record, log: Log) -> ThreadState:
     )
 
     undoes = isinstance(record.body, Reverted)
-    links = _relinked(state, after, log.marks, anew=undoes)
+    links = _relinked(state, after, log, anew=undoes)
     if undoes:  # what came back may reach further than was known
         links = evolve(links, asked_block=(0, 0), spoke_block=(0, 0))
-        after = evolve(after, reopened=_reopened(state, after, log.marks))
+        after = evolve(after, reopened=_reopened(state, after, log))
 
     return evolve(after, links=links)
 
 
-def _relinked(
-    before: ThreadState, state: ThreadState, marks: Callable[[int], Marks], *, anew: bool
-) -> Links:
+def _relinked(before: ThreadState, state: ThreadState, log: Log, *, anew: bool) -> Links:
     """
     Where the next entry's round and the newest words are, now that entries came or went.
 
@@ -295,33 +302,35 @@ def _relinked(
     each run of these is asked too.
     """
     standing, retracted = state.standing - state.lost, state.retracted
-    back = standing - before.standing
     links = state.links
     asked, opener = links.asked, links.opener
+    back = [last for _, last in (standing - before.standing).ranges]
     if anew or asked not in standing:
-        ends = [standing.last, *(last for _, last in back.ranges)]
-        asked = max(_newest(end, standing, marks, _asked, standing.__contains__) for end in ends)
+        asked = max(
+            _newest(end, standing, log, _asked, standing.__contains__)
+            for end in (standing.last, *back)
+        )
     if anew or opener in retracted:
-        ends = [standing.last, *(last for _, last in back.ranges)]
         opener = max(
-            _newest(end, standing, marks, _opener, lambda seq: seq not in retracted) for end in ends
+            _newest(end, standing, log, _opener, lambda seq: seq not in retracted)
+            for end in (standing.last, *(end for end in back if not log.crossed(end)))
         )
     block = links.asked_block if asked == links.asked else (0, 0)
 
     return evolve(links, asked=asked, asked_block=block, opener=opener)
 
 
-def _reopened(
-    before: ThreadState, state: ThreadState, marks: Callable[[int], Marks]
-) -> tuple[tuple[int, int], ...]:
+def _reopened(before: ThreadState, state: ThreadState, log: Log) -> tuple[tuple[int, int], ...]:
     """
     For each run of entries that came back, its end and the opener of what follows.
+
+    What a block swallowed, as when a call before it was answered after it, opens nothing.
     """
     standing, retracted = state.standing - state.lost, state.retracted
     known = dict(before.reopened)
     for _, last in (standing - before.standing).ranges:
-        if last < standing.last:
-            known[last] = _newest(last, standing, marks, _opener, lambda seq: seq not in retracted)
+        if last < standing.last and not log.crossed(last):
+            known[last] = _newest(last, standing, log, _opener, lambda seq: seq not in retracted)
 
     return tuple(known.items())
 
@@ -337,7 +346,7 @@ def _opener(marks: Marks) -> int:
 def _newest(
     place: int,
     standing: Span,
-    marks: Callable[[int], Marks],
+    log: Log,
     mark: Callable[[Marks], int],
     fits: Callable[[int], bool],
 ) -> int:
@@ -345,7 +354,7 @@ def _newest(
     The entry that a mark names, from *place* on back, that still *fits*.
     """
     while place:
-        found = mark(marks(place))
+        found = mark(log.marks(place))
         if not found or fits(found):
             return found
         place = standing.tail(1, before=found).last

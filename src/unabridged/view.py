@@ -293,9 +293,14 @@ class View(Sequence[Item]):
             or links.asked_block[0] <= seq <= links.asked_block[1]
             or links.spoke_block[0] <= seq <= links.spoke_block[1]
         )
-        entries = Span.union(self._items[place].sources for place in block)
+        items = self._items[block.start : block.stop]
+        entries = Span.union(mate.sources for mate in items)
 
-        return known and len(entries.ranges) == 1
+        return (
+            known
+            and len(entries.ranges) == 1
+            and not any(mate.head in self.hidden for mate in items)
+        )
 
     def find(self, seq: int) -> int:
         """

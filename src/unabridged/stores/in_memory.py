@@ -233,5 +233,9 @@ class _Thread:
         entry = self.entries[seq]
         return Marks(entry.head, entry.opener, entry.asked)
 
+    def crossed(self, seq: int) -> bool:
+        later = (self.entries.get(number) for number in range(seq + 1, self.state.seq + 1))
+        return any(entry is not None and entry.head <= seq for entry in later)
+
     def decisions(self) -> Sequence[Record]:
         return self._decided

@@ -185,6 +185,18 @@ class Pending(Lines):
         )
         return Marks(*rows[0])
 
+    def crossed(self, seq: int) -> bool:
+        """
+        As `states.Log.crossed`.
+        """
+        self.flush()
+        rows = self._file.rows(
+            "SELECT 1 FROM records WHERE thread = ? AND seq > ? AND head <= ? AND head < seq"
+            " LIMIT 1",
+            (self.number, seq, seq),
+        )
+        return bool(rows)
+
     def decisions(self) -> Iterable[Record]:
         """
         As `states.Log.decisions`.
