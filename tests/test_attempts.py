@@ -202,7 +202,7 @@ class TestOddLogs:
         """
         monkeypatch.setattr("unabridged.viewing.FIRST", 3)
         monkeypatch.setattr("unabridged.viewing.ROOM", 4)
-        rng = random.Random(seed)  # noqa: S311
+        rng = random.Random(seed)
         store = SqliteStore(":memory:") if seed % 4 == 0 else InMemoryStore()
 
         def opened():
@@ -460,7 +460,7 @@ class TestStores:
         whole = path.read_bytes()
         refused = 0
         for seed in range(40):
-            rng = random.Random(seed)  # noqa: S311
+            rng = random.Random(seed)
             damaged = bytearray(whole)
             for _ in range(3):
                 damaged[rng.randrange(100, len(damaged))] ^= 1 << rng.randrange(8)
@@ -491,7 +491,7 @@ class TestThreads:
         said, failed = [], []
 
         def work(name):
-            rng = random.Random(name)  # noqa: S311
+            rng = random.Random(name)
             for number in range(60):
                 try:
                     done = memory.append(user(f"{name} {number}"), assistant("x"))

@@ -393,7 +393,7 @@ class TestStrategies:
         """
         Some model calls of each file, drawn by a fixed seed: every strategy, also written back.
         """
-        draw = random.Random(SEED)  # noqa: S311  a sample
+        draw = random.Random(SEED)
         faults: list[str] = []
         views = 0
         for file, logs, calls in zip(FILES, (14, 1, 3, 8), (3, 12, 3, 2), strict=True):
