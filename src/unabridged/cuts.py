@@ -152,9 +152,9 @@ def cut_rounds(view: View, last: int, rules: CutRules) -> Cut:
         if place not in free
     }
     over = None
-    if extra:
+    if (needed := min(low, last) + len(extra)) > last:
         what = tuple(f"entry {view.at(p).sources}: {must.places[p]}" for p in sorted(below))
-        over = Overrun(last, last + len(extra), "rounds", what)
+        over = Overrun(last, needed, "rounds", what)
 
     return Cut(_left(view, start, below), _first_from(view, start), moved=True, over=over)
 
