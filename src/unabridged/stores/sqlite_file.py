@@ -121,6 +121,12 @@ class SqliteFile:
             self._closed = True
             self._let_go()
 
+    def __del__(self) -> None:
+        # a store that nobody closed; newer Pythons complain of a connection that is only dropped
+        connection = getattr(self, "_connection", None)
+        if connection is not None and self._pid == os.getpid():
+            connection.close()
+
     def _live(self) -> sqlite3.Connection:
         if self._connection is not None and self._pid == os.getpid():
             return self._connection
