@@ -38,6 +38,7 @@ from unabridged.snapshots import restored, snapshot
 from unabridged.spans import Span
 from unabridged.states import rebuilt
 from unabridged.stores.protocol import Receipt
+from unabridged.tokens import Budget, TokenCounter
 from unabridged.viewing import Loaded, headed
 from unabridged.views import View
 from unabridged.work import Do, Outcome, Work, replayed, whole
@@ -73,7 +74,9 @@ class Wish:
     """
 
     strategy: StrategyLike
-    context: TrimContext
+    budget: Budget | None
+    count: TokenCounter
+    query: str | None = None
     replace: bool | None = None
     system: str | Message | None = None
     hide_system: bool = False
@@ -108,7 +111,7 @@ class Keeper(Reader):
         receipt = yield Do("append", (self.thread, bodies), {"expect": expect})
         self._took(receipt)
         here = receipt.state.live | receipt.state.lost
-        for entry in receipt.entries:
+        for entry in receipt.entries if receipt.state.late else ():
             if entry.seq not in here:
                 logger.warning(
                     "thread %r: entry %d answers a call that left the view, and went with it; "
@@ -197,8 +200,7 @@ class Keeper(Reader):
         """
         The result of the strategy, which is called again whenever more of the log is loaded.
         """
-        told = wish.context
-        context = TrimContext(told.budget, told.count, told.query, self._previous)
+        context = TrimContext(wish.budget, wish.count, wish.query, self._previous)
         while True:
             walk = flow(wish.strategy, headed(loaded.view(), wish.system), context)
             try:

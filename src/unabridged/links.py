@@ -91,8 +91,11 @@ def has_words(message: Message) -> bool:
     """
     if message.role != "user":
         return False
+    parts = message.parts
+    if len(parts) == 1:
+        return not isinstance(parts[0], ToolResult)
 
-    return not message.parts or any(not isinstance(part, ToolResult) for part in message.parts)
+    return not parts or any(not isinstance(part, ToolResult) for part in parts)
 
 
 def is_bare_result(message: Message) -> bool:

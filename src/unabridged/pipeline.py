@@ -123,7 +123,8 @@ class Custom(Strategy):
         """
         Call the function, and check what it gives.
         """
-        outcome = yield from _outcome(self.function, view, ctx)
+        given = None if is_async(self.function) else self.function(view, ctx)
+        outcome = yield from _outcome(self.function, given, view, ctx)
         if isinstance(outcome, TrimResult):
             return outcome
 
@@ -279,7 +280,8 @@ def performed(strategy: Any, view: View, ctx: TrimContext) -> Generator[Any, Any
     """
     The result of a strategy inside another one, which answers for it under its own name.
     """
-    outcome = yield from _outcome(strategy, view, ctx)
+    given = None if is_async(strategy) else strategy(view, ctx)
+    outcome = yield from _outcome(strategy, given, view, ctx)
     if isinstance(outcome, TrimResult):
         return outcome
 
@@ -291,7 +293,9 @@ def _named(step: Any, name: str, view: View, ctx: TrimContext) -> Generator[Any,
     The result of one step; what it raises names it.
     """
     try:
-        outcome = yield from _outcome(step, view, ctx)
+        outcome = None if is_async(step) else step(view, ctx)
+        if not isinstance(outcome, TrimResult):  # it nearly always is, and then no flow is needed
+            outcome = yield from _outcome(step, outcome, view, ctx)
     except StrategyError as error:
         if str(error).startswith("step "):
             raise
@@ -313,25 +317,21 @@ def _named(step: Any, name: str, view: View, ctx: TrimContext) -> Generator[Any,
 
 
 def _outcome(
-    step: Any, view: View, ctx: TrimContext
+    step: Any, given: Any, view: View, ctx: TrimContext
 ) -> Generator[Any, Any, TrimResult | list[Any]]:
     """
-    What a step gives, whatever way it has to give it.
+    What a step that gave *given* comes to, whatever way it has to give it.
     """
     if is_async(step):
         given = yield Await(lambda: step(view, ctx))
-    else:
-        given = step(view, ctx)
-        if isinstance(given, TrimResult):
-            return given
-        if inspect.isgenerator(given):
-            given = yield from _walked(given)
-        elif inspect.isawaitable(given):
-            try:
-                given = yield Await(lambda: given)
-            finally:
-                if inspect.iscoroutine(given):
-                    given.close()
+    elif inspect.isgenerator(given):
+        given = yield from _walked(given)
+    elif inspect.isawaitable(given):
+        try:
+            given = yield Await(lambda: given)
+        finally:
+            if inspect.iscoroutine(given):
+                given.close()
     if isinstance(given, TrimResult):
         return given
     if isinstance(given, str | bytes | Message) or not isinstance(given, Iterable):

@@ -2,7 +2,7 @@
 What a memory is made of, checked when it is made.
 """
 
-from unabridged.contract import StrategyLike, TrimContext
+from unabridged.contract import StrategyLike
 from unabridged.errors import ConfigError, NeedsAnswerError, NeedsAsyncError
 from unabridged.keeping import Wish
 from unabridged.messages import Message
@@ -71,9 +71,8 @@ class Settings:
         hide_system: bool,
     ) -> Wish:
         steps = self._strategy if strategy is None else self._checked(strategy)
-        context = TrimContext(self._budget, self._count, query)
 
-        return Wish(steps, context, replace, system, hide_system)
+        return Wish(steps, self._budget, self._count, query, replace, system, hide_system)
 
     @property
     def strategy(self) -> Pipeline:

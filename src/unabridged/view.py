@@ -293,6 +293,8 @@ class View(Sequence[Item]):
             or links.asked_block[0] <= seq <= links.asked_block[1]
             or links.spoke_block[0] <= seq <= links.spoke_block[1]
         )
+        if len(block) == 1:
+            return known and item.head not in self.hidden
         items = self._items[block.start : block.stop]
         entries = Span.union(mate.sources for mate in items)
 

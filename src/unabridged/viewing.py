@@ -109,9 +109,12 @@ class Loaded:
         if not _only_appended(self.state, state):
             return False
         self.state = state
+        if state.folds:
+            new = Span.of(entry.seq for entry in entries)
+            self._standing, self._sources = self._standing | new, self._sources | new
+        else:
+            self._standing = self._sources = state.live
         for entry in entries:
-            self._standing = self._standing.extended(entry.seq)
-            self._sources = self._sources.extended(entry.seq)
             item = self._item(entry)
             self._tail.append(item)
             self._items.append(item)
@@ -177,10 +180,14 @@ class Loaded:
         self._starts = block_starts(self._items)
 
     def _item(self, entry: Entry) -> Item:
-        seq = entry.seq
-        pin = "hand" if seq in self.state.hand else "role" if seq in self.state.role else ""
+        seq, state = entry.seq, self.state
+        pin = ""
+        if state.hand and seq in state.hand:
+            pin = "hand"
+        elif state.role and seq in state.role:
+            pin = "role"
         head, opener = entry.head, entry.opener
-        for last, known in self.state.reopened:
+        for last, known in state.reopened:
             if last < seq and known > opener and known in self._standing:
                 opener = known
         if seq in self._loose:
