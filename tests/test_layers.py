@@ -111,7 +111,7 @@ INSIDE = frozenset(
         *("options.share_of",),
         *("pipeline.performed", "pipeline.step_of", "records.stepped"),
         *("results.same_ties", "running.answering", "running.checked", "running.flow"),
-        *("running.settled_answer",),
+        *("running.adrive", "running.drive", "running.settled_answer"),
     }
 )
 

@@ -15,8 +15,8 @@ from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
 from unabridged.records import Entry, Record
 from unabridged.results import TrimResult
-from unabridged.running import AskFunction, SearchFunction, answering, checked
-from unabridged.settings import Settings, checked_path, checked_store
+from unabridged.running import AskFunction, SearchFunction, adrive, answering, checked
+from unabridged.settings import CALLED_ITSELF, Settings, checked_path, checked_store
 from unabridged.snapshots import restored
 from unabridged.steps import is_async
 from unabridged.stores.in_memory import InMemoryStore
@@ -273,35 +273,19 @@ class AsyncMemory(Settings):
             self._loop, self._lock, self._driver = loop, asyncio.Lock(), None
         task = asyncio.current_task()
         if task is not None and self._driver is task:
-            msg = (
-                "a step of the strategy called its own memory; a step gets all it may know as "
-                "values, so give it what it needs, or call the memory in ask="
-            )
-            raise ConfigError(msg)
+            raise ConfigError(CALLED_ITSELF)
         async with self._lock:
             self._driver = task
             try:
-                return await self._driven(work)
+                return await adrive(work, self._done)
             finally:
                 self._driver = None
 
-    async def _driven(self, work: Work[T]) -> T:
-        reply: Any = None
-        failure: Exception | None = None
-        while True:
-            try:
-                request = work.send(reply) if failure is None else work.throw(failure)
-            except StopIteration as done:
-                return done.value  # type: ignore[no-any-return]
-            reply, failure = None, None
-            try:
-                if isinstance(request, Do):
-                    method = getattr(self._store, request.method)
-                    reply = await method(*request.args, **request.options)
-                else:
-                    reply = await self._answer(request)
-            except Exception as error:  # noqa: BLE001  the operation decides
-                failure = error
+    async def _done(self, request: Do | Ask | Search | Await) -> Any:
+        if isinstance(request, Do):
+            return await getattr(self._store, request.method)(*request.args, **request.options)
+
+        return await self._answer(request)
 
     async def _answer(self, request: Ask | Search | Await) -> Any:
         call = answering(request, self._ask, self._search, sync=False)

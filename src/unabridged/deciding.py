@@ -100,8 +100,7 @@ def take_out(thread: str, how: How, seq: int) -> Work[Receipt | None]:
         if how != "clear":
             block = yield from _block(thread, seq)
             span = block if how == "retract" else Span.between(block.first, state.seq)
-        in_view = state.live | Span.union(fold.sources for fold in state.folds)
-        if span.isdisjoint(in_view):
+        if span.isdisjoint(state.in_view):
             raise _NothingThere
         change = Drop(span, reason=_REASONS[how], step=f"memory.{name}", replace=True)
 

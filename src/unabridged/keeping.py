@@ -293,7 +293,7 @@ class Keeper(Reader):
         The text of the newest summary that counts; "" if there is none.
         """
         state = yield Do("state", (self.thread,))
-        there = state.live | Span.union(fold.sources for fold in state.folds)
+        there = state.in_view
         for note in reversed(state.notes):
             if note.kind == "summary" and note.sources <= there:
                 return str(note.value.value["text"])

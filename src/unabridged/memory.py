@@ -22,9 +22,10 @@ from unabridged.running import (
     AskFunction,
     SearchFunction,
     answering,
+    drive,
     settled_answer,
 )
-from unabridged.settings import Settings, checked_path, checked_store
+from unabridged.settings import CALLED_ITSELF, Settings, checked_path, checked_store
 from unabridged.snapshots import restored
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.protocol import Store
@@ -414,35 +415,19 @@ class Memory(Settings):
         if self._process != os.getpid():  # a child's copy of the lock may be held for ever
             self._process, self._lock, self._driver = os.getpid(), threading.Lock(), 0
         if self._driver == threading.get_ident():
-            msg = (
-                "a step of the strategy called its own memory; a step gets all it may know as "
-                "values, so give it what it needs, or call the memory in ask="
-            )
-            raise ConfigError(msg)
+            raise ConfigError(CALLED_ITSELF)
         with self._lock:
             self._driver = threading.get_ident()
             try:
-                return self._driven(work)
+                return drive(work, self._done)
             finally:
                 self._driver = 0
 
-    def _driven(self, work: Work[T]) -> T:
-        reply: Any = None
-        failure: Exception | None = None
-        while True:
-            try:
-                request = work.send(reply) if failure is None else work.throw(failure)
-            except StopIteration as done:
-                return done.value  # type: ignore[no-any-return]
-            reply, failure = None, None
-            try:
-                if isinstance(request, Do):
-                    method = getattr(self._store, request.method)
-                    reply = method(*request.args, **request.options)
-                else:
-                    reply = self._answer(request)
-            except Exception as error:  # noqa: BLE001  the operation decides
-                failure = error
+    def _done(self, request: Do | Ask | Search | Await) -> Any:
+        if isinstance(request, Do):
+            return getattr(self._store, request.method)(*request.args, **request.options)
+
+        return self._answer(request)
 
     def _answer(self, request: Ask | Search | Await) -> Any:
         call = answering(request, self._ask, self._search, sync=True)

@@ -9,13 +9,12 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
+from unabridged.states import PINNED_ROLES
 from unabridged.views import View
 
 __all__ = ["CutRules", "Must", "Opening", "bring", "must_stay", "opener_of"]
 
 Opening: TypeAlias = Literal["question", "next", "anywhere"]
-
-_INSTRUCTS = frozenset({"system", "developer"})
 
 
 @frozen
@@ -98,7 +97,7 @@ def _put_pins(view: View, rules: CutRules, places: dict[int, str]) -> set[int]:
         block = view.block_at(place)
         pinned.update(block)
         _put(places, block, "held" if item.pin == "held" else f"pinned by {item.pin}")
-        if item.message.role not in _INSTRUCTS:
+        if item.message.role not in PINNED_ROLES:
             bring(view, block.start, places)
 
     return pinned
@@ -127,7 +126,7 @@ def bring(view: View, start: int, places: dict[int, str]) -> None:
     """
     Put in the opener that the block at *start* brings along, if it brings one.
     """
-    if view.at(start).message.role in _INSTRUCTS:
+    if view.at(start).message.role in PINNED_ROLES:
         return
     opener = opener_of(view, start)
     if opener >= 0 and opener not in places:

@@ -6,8 +6,8 @@ of each chain, and two short drivers.
 """
 
 import inspect
-from collections.abc import Callable, Generator
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any, TypeAlias, TypeVar
 
 from unabridged.contract import Ask, Await, Search, StrategyLike, TrimContext
 from unabridged.errors import NeedsAnswerError, NeedsAsyncError, OutcomeError
@@ -20,9 +20,11 @@ __all__ = [
     "Answer",
     "AskFunction",
     "SearchFunction",
+    "adrive",
     "answering",
     "arun",
     "checked",
+    "drive",
     "flow",
     "run",
     "settled_answer",
@@ -31,6 +33,8 @@ __all__ = [
 AskFunction: TypeAlias = Callable[[Ask], Any]
 SearchFunction: TypeAlias = Callable[[Search], Any]
 Answer: TypeAlias = Any
+Request = TypeVar("Request")
+Result = TypeVar("Result")
 
 
 def run(
@@ -52,19 +56,11 @@ def run(
     >>> run(Window(1), view_of([user("a"), user("b")])).text()
     'user: b'
     """
-    walk = flow(strategy, view, context)
-    reply: Answer = None
-    failure: Exception | None = None
-    while True:
-        try:
-            request = walk.send(reply) if failure is None else walk.throw(failure)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
-        reply, failure = None, None
-        try:
-            reply = settled_answer(request, answering(request, ask, search, sync=True)())
-        except Exception as error:  # noqa: BLE001  the step decides what a failure means
-            failure = error
+
+    def answer(request: Ask | Search | Await) -> Answer:
+        return settled_answer(request, answering(request, ask, search, sync=True)())
+
+    return drive(flow(strategy, view, context), answer)
 
 
 async def arun(
@@ -83,7 +79,18 @@ async def arun(
     >>> asyncio.run(arun(Window(1), view_of([user("a"), user("b")]))).text()
     'user: b'
     """
-    walk = flow(strategy, view, context)
+
+    async def answer(request: Ask | Search | Await) -> Answer:
+        given = answering(request, ask, search, sync=False)()
+        return checked(request, await given if inspect.isawaitable(given) else given)
+
+    return await adrive(flow(strategy, view, context), answer)
+
+
+def drive(walk: Generator[Request, Any, Result], answer: Callable[[Request], Any]) -> Result:
+    """
+    Walk a flow to its end; *answer* gives what each request is sent, or raises what it is thrown.
+    """
     reply: Answer = None
     failure: Exception | None = None
     while True:
@@ -93,11 +100,28 @@ async def arun(
             return done.value  # type: ignore[no-any-return]
         reply, failure = None, None
         try:
-            answer = answering(request, ask, search, sync=False)()
-            if inspect.isawaitable(answer):
-                answer = await answer
-            reply = checked(request, answer)
-        except Exception as error:  # noqa: BLE001  the step decides what a failure means
+            reply = answer(request)
+        except Exception as error:  # noqa: BLE001  the flow decides what a failure means
+            failure = error
+
+
+async def adrive(
+    walk: Generator[Request, Any, Result], answer: Callable[[Request], Awaitable[Any]]
+) -> Result:
+    """
+    As `drive`, awaiting each answer.
+    """
+    reply: Answer = None
+    failure: Exception | None = None
+    while True:
+        try:
+            request = walk.send(reply) if failure is None else walk.throw(failure)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        reply, failure = None, None
+        try:
+            reply = await answer(request)
+        except Exception as error:  # noqa: BLE001  the flow decides what a failure means
             failure = error
 
 

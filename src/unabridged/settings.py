@@ -11,7 +11,12 @@ from unabridged.running import AskFunction, SearchFunction
 from unabridged.steps import is_async
 from unabridged.tokens import Budget, TokenCounter, exact, kept
 
-__all__ = ["Settings", "checked_path", "checked_store"]
+__all__ = ["CALLED_ITSELF", "Settings", "checked_path", "checked_store"]
+
+CALLED_ITSELF = (
+    "a step of the strategy called its own memory; a step gets all it may know as "
+    "values, so give it what it needs, or call the memory in ask="
+)
 
 
 class Settings:
@@ -41,7 +46,6 @@ class Settings:
             msg = f"budget= must be a number of tokens or a Budget, got {budget!r}"
             raise ConfigError(msg)
         self._thread = thread
-        self._sync = sync
         self._ask = ask
         self._search = search
         self._budget = Budget(budget) if isinstance(budget, int) else budget

@@ -27,7 +27,7 @@ from unabridged.records import (
 )
 from unabridged.spans import NOTHING, Span
 
-__all__ = ["Log", "ThreadState", "advance", "rebuilt"]
+__all__ = ["PINNED_ROLES", "Log", "ThreadState", "advance", "rebuilt"]
 
 PINNED_ROLES = frozenset({"system", "developer"})
 KEPT_NOTES = 32
@@ -89,6 +89,13 @@ class ThreadState:
     reopened: tuple[tuple[int, int], ...] = ()
     notes: tuple[Note, ...] = ()
     lost: Span = NOTHING
+
+    @property
+    def in_view(self) -> Span:
+        """
+        The entries in the view as themselves or as part of a stand-in.
+        """
+        return self.live | Span.union(fold.sources for fold in self.folds)
 
     @property
     def standing(self) -> Span:

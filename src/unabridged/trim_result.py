@@ -11,12 +11,11 @@ from unabridged.explained import explanation, reason_lines
 from unabridged.messages import Message
 from unabridged.overrun import Overrun
 from unabridged.records import Change, Compacted, Note
+from unabridged.states import PINNED_ROLES
 from unabridged.views import View, apply
 from unabridged.writable import written
 
 __all__ = ["Prefix", "TrimResult"]
-
-INSTRUCTS = frozenset({"system", "developer"})
 
 
 @frozen
@@ -95,7 +94,7 @@ class TrimResult:
         return tuple(
             item.message
             for item in self.view
-            if item.message.role not in INSTRUCTS or item.wide or not (item.sources or item.pin)
+            if item.message.role not in PINNED_ROLES or item.wide or not (item.sources or item.pin)
         )
 
     @property

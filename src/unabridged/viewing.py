@@ -45,7 +45,7 @@ class Loaded:
         self._starts: list[int] = []
         self._wide: tuple[Item, ...] = ()
         self._standing = state.standing
-        self._sources = state.live | Span.union(fold.sources for fold in state.folds)
+        self._sources = state.in_view
         self._hidden = self._standing
         self._loose = _loose(state)
         self._arrange()
