@@ -10,7 +10,8 @@ can be counted.
 import json
 from typing import Any
 
-from unabridged.formats.chat_parts import Keys, kept, own, refuse
+from unabridged.formats.chat_parts import kept, own
+from unabridged.formats.extras import Keys, refuse
 from unabridged.json_values import json_of, json_text
 from unabridged.messages import ToolCall
 

@@ -6,94 +6,33 @@ other is kept whole as `Opaque`. Keys without a field, and the shape a part
 came in, are kept in its `extra`.
 """
 
-from functools import cache
-from typing import Any, NoReturn, TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
-from unabridged.errors import ConfigError, FormatError
-from unabridged.json_values import Json, json_of
+from unabridged.errors import FormatError
+from unabridged.formats.extras import Extras, Keys, refuse
+from unabridged.json_values import json_of
 from unabridged.messages import Audio, Document, Image, Opaque, Reasoning, Text
 
 __all__ = [
     "NAME",
-    "Keys",
     "Words",
     "is_foreign",
     "is_plain",
     "kept",
     "own",
     "read",
-    "refuse",
     "write",
 ]
 
 NAME = "openai_chat"
 
-Keys: TypeAlias = dict[Any, Any]
+_ours = Extras(NAME)
+kept, own = _ours.kept, _ours.own
+
 Words: TypeAlias = Text | Image | Document | Audio | Reasoning | Opaque
 
 _MEDIA_TYPES = {"mp3": "audio/mpeg"}
 _AUDIO_FORMATS = {"audio/mpeg": "mp3", "audio/x-wav": "wav", "audio/wave": "wav"}
-_WORDS: dict[type, str] = {
-    type(...): "nothing",
-    type(None): "null",
-    bool: "a boolean",
-    int: "a number",
-    float: "a number",
-    str: "text",
-    list: "a list",
-    dict: "an object",
-}
-
-
-def refuse(where: str, wish: str, value: object) -> NoReturn:
-    """
-    Raise for a *value* that stands where a *wish* should; `...` is a missing one.
-
-    >>> refuse("messages[3].role", "text", ["user"])
-    Traceback (most recent call last):
-    unabridged.errors.FormatError: messages[3].role: expected text, got a list
-    """
-    kind = type(value)
-    found = _WORDS.get(kind) or f"a {kind.__name__}"
-    hint = "; pass its .model_dump()" if hasattr(value, "model_dump") else ""
-    msg = f"{where}: expected {wish}, got {found}{hint}"
-    raise FormatError(msg)
-
-
-def kept(keys: Keys, shape: Keys, where: str) -> Json:
-    """
-    The `extra` that keeps *keys* without a field and hints of *shape*, empty for neither.
-
-    >>> kept({"cache": True}, {}, "messages[0]").text
-    '{"openai_chat":{"keys":{"cache":true}}}'
-    """
-    if not keys and "inner" not in shape:
-        return _hints(**shape)
-    try:
-        return json_of({NAME: {**shape, "keys": keys} if keys else shape}, where)
-    except ConfigError as error:
-        msg = str(error)
-        for ours in (f"{where}.{NAME}.keys", f"{where}.{NAME}.inner"):
-            msg = msg.replace(ours, where, 1)
-        raise ConfigError(msg) from error
-
-
-@cache
-def _hints(**shape: str | tuple[str, ...]) -> Json:
-    return json_of({NAME: shape} if shape else {})
-
-
-def own(extra: Json) -> dict[str, Any]:
-    """
-    What `kept` put into *extra*; nothing when another format made it.
-
-    >>> own(kept({"cache": True}, {}, "messages[0]"))
-    {'keys': {'cache': True}}
-    """
-    value = extra.value if extra else None
-    found = value.get(NAME) if isinstance(value, dict) else None
-
-    return found if isinstance(found, dict) else {}
 
 
 def is_plain(part: object) -> bool:
@@ -133,17 +72,18 @@ def read(part: Any, where: str) -> Words:
     >>> read({"type": "video_url"}, "part")
     Opaque(provider='openai_chat', data=Json(text='{"type":"video_url"}'))
     """
+    if isinstance(part, str):
+        return Text(part, extra=kept({}, {"as": "string"}, where))
+    if not isinstance(part, dict):
+        refuse(where, "an object", part)
     match part:
-        case str():
-            return Text(part, extra=kept({}, {"as": "string"}, where))
         case {"type": "text", "text": str(text), **keys}:
             return Text(text, extra=kept(keys, {}, where))
-        case dict():
-            found = _known(part, where)
-            if found is not None and write(found, where) == part:
-                return found
-            return Opaque(NAME, json_of(part, where))
-    refuse(where, "an object", part)
+    found = _known(part, where)
+    if found is not None and write(found, where) == part:
+        return found
+
+    return Opaque(NAME, json_of(part, where))
 
 
 def _known(part: dict[str, Any], where: str) -> Words | None:

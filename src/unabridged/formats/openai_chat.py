@@ -25,9 +25,9 @@ from unabridged.formats.chat_parts import (
     kept,
     own,
     read,
-    refuse,
     write,
 )
+from unabridged.formats.extras import refuse
 from unabridged.json_values import json_of
 from unabridged.messages import (
     Audio,

@@ -1,0 +1,58 @@
+"""
+What a client gives back from a call, as plain values.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from unabridged.formats.extras import refuse
+
+__all__ = ["plain", "plain_events"]
+
+_WISH = "a response of the client, its dict, or the events of a stream"
+
+
+def plain(response: object) -> dict[str, Any] | None:
+    """
+    A response as the dict that the API sent: what it did not send is not in it.
+
+    None for what is no response, such as the events of a stream.
+
+    >>> plain({"id": "r1"})
+    {'id': 'r1'}
+    >>> plain([{"id": "r1"}]) is None
+    True
+    """
+    if isinstance(response, Mapping):
+        return dict(response)
+    # openai's and anthropic's objects know what was sent; pydantic's others leave out nulls
+    if hasattr(response, "to_dict"):
+        found: object = response.to_dict()
+    elif hasattr(response, "model_dump"):
+        found = response.model_dump(mode="json", by_alias=True, exclude_none=True)
+    else:
+        return None
+
+    return dict(found) if isinstance(found, Mapping) else None
+
+
+def plain_events(events: object) -> tuple[dict[str, Any], ...]:
+    """
+    The events of a stream that has ended, each as a dict.
+
+    Raises:
+        FormatError: *events* is no iterable of events.
+
+    >>> plain_events([{"type": "message_stop"}])
+    ({'type': 'message_stop'},)
+    """
+    if not isinstance(events, Iterable) or isinstance(events, str | bytes):
+        refuse("response", _WISH, events)
+    found: list[dict[str, Any]] = []
+    for at, event in enumerate(events):
+        as_dict = plain(event)
+        if as_dict is None:
+            refuse(f"response[{at}]", "an event of a stream", event)
+        found.append(as_dict)
+
+    return tuple(found)
