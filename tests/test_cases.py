@@ -24,12 +24,15 @@ from typing import Any
 import pytest
 
 from unabridged import (
+    DropReasoning,
     HeadAndTail,
     MaxRounds,
     Memory,
+    MergeRuns,
     Message,
     NoCompaction,
     Over,
+    Repair,
     Sparing,
     Summarize,
     TokenBudget,
@@ -44,17 +47,17 @@ from unabridged import (
 )
 from unabridged.contract import Ask, TrimContext
 from unabridged.errors import BudgetError, ConfigError, LogConflictError, StepError, StoreError
+from unabridged.formats import mend, problems
 from unabridged.formats.openai_chat import dump, load
+from unabridged.formats.providers import PROVIDERS
 from unabridged.records import Body, Compacted
 from unabridged.results import TrimResult
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.protocol import Receipt, Store
 from unabridged.stores.sqlite import SqliteStore
 from unabridged.testing import (
-    Problem,
     call,
     failing,
-    pairing_problems,
     replies,
     result,
     texts,
@@ -290,6 +293,25 @@ class TestWindow:
         assert [7, 8, 9] == shown(trimmed(Window(5, opening="anywhere"), turns), turns)
         assert [3, 7, 8, 9] == shown(trimmed(Window(5), turns), turns)
         assert [SUMMARY, 3, 4, 5, 6, 7, 8, 9] == shown(folded, turns)
+
+    def test_reasoning_that_is_dropped_on_purpose(self):
+        """
+        BC56: what it led to stays, and its id is sent no more; the loop that runs is left alone.
+        """
+        turns = case("BC56")
+        dropped = trimmed(DropReasoning(), turns)
+        thought = {"role": "assistant", "content": None, "type": "reasoning", "id": "rs_4"}
+        running = [*case("BC56"), thought, {"role": "assistant", "content": "Yes.", "id": "msg_4"}]
+        led = [turns[place] for place in (2, 5, 8)]
+        for turn in led:
+            del turn["id"]
+
+        assert [turns[place] for place in (0, 2, 3, 5, 6, 8, 9)] == dump(dropped.messages)
+        assert "Sure?" == dropped.messages[-1].text
+        assert ["msg_1", "fc_2", "msg_3"] == [m.id for m in dropped.messages if m.id]
+        assert [1, 4, 7] == [seq - 1 for seq in (2, 5, 8) if "left" in dropped.why(seq)]
+        assert running[10:] == dump(trimmed(DropReasoning(), running).messages[7:])
+        assert turns[7:] == dump(trimmed(DropReasoning(1), turns).messages[5:])
 
     def test_reused_call_id(self):
         """
@@ -654,6 +676,21 @@ class TestSummarize:
         assert list(roles) == [each.messages[0].role for each in seen]
         assert ["assistant", "user", "assistant"] == [m.role for m in seen[3].messages]
 
+    def test_consecutive_roles_of_two_who_spoke(self):
+        """
+        BC49: neighbours of one role are joined in the projection alone; a summary is not one.
+        """
+        who, nobody, when, then = case("BC49")
+        turns = [who, when, nobody, then, when, then]
+        strategy = Summarize(keep_last=3, role="assistant", label="") | MergeRuns()
+        memory = remembered(turns, strategy, ask=replies("Nobody knows."))
+        alone = memory.context(MergeRuns())
+
+        assert ["user", "assistant"] * 2 == [m.role for m in alone.messages]
+        assert ["Who wrote it?\n\nWhen?", "Nobody knows.\n\nIn 1790."] == texts(alone)[:2]
+        assert [SUMMARY, 3, 4, 5] == shown(memory.context(), turns)
+        assert turns == dump(memory.view().messages)
+
     def test_instructions_lost(self):
         """
         BC54: instructions stay word for word and in place, and no summarizer is given them.
@@ -787,7 +824,27 @@ class TestCalls:
         assert narrow.over is not None
         assert 2 == narrow.over.by
         assert 2 == str(narrow.over).count("a call that waits for its result")
-        assert [Problem("unanswered call", 1, "c2")] == list(pairing_problems(narrow.messages))
+        assert [("unanswered call", 2)] == [
+            (found.rule, found.seq) for found in problems(narrow.view, "openai_chat")
+        ]
+
+    def test_dangling_call_that_is_repaired(self):
+        """
+        BC27: a made-up result says that it is, stands where it has to, and is never written.
+        """
+        turns = case("BC27")
+        waits = trimmed(Repair(), turns[:3])
+        memory = remembered(turns, Repair())
+        mended = memory.context()
+
+        assert [0, 1, 2] == shown(waits, turns)
+        assert turns == dump(m for m in mended.messages if m.metadata.value == {})
+        assert ["one", "No result yet: the call still waits for it."] == texts(mended)[2:4]
+        assert {"made_up": True} == mended.messages[3].metadata.value
+        assert () == problems(mended.view, "openai_chat")
+        assert {()} == {problems(mend(mended.view, name), name) for name in PROVIDERS}
+        assert "waits for its result" in mended.explain()
+        assert turns == dump(e.message for e in memory.entries()) == dump(memory.view().messages)
 
     def test_thinking_altered(self, tmp_path):
         """
@@ -807,6 +864,24 @@ class TestCalls:
         assert [0, 3, 4] == shown(trimmed(Window(3), turns), turns)
         assert [0, 3, 4] == shown(trimmed(TokenBudget(100), turns), turns)
         assert [SUMMARY, 3, 4] == shown(folded, turns)
+
+    def test_thinking_dropped(self):
+        """
+        BC57: a message is kept with its thinking byte for byte, or has none; words never change.
+        """
+        turns = case("BC57")
+        one = trimmed(DropReasoning(keep_last=1), turns)
+        none = trimmed(DropReasoning() | MergeRuns(), turns)
+
+        assert [turns[0], turns[2], turns[3], turns[4]] == [
+            turn for place, turn in enumerate(dump(one.messages)) if place != 1
+        ]
+        assert texts(load(turns)) == texts(one) == texts(none)
+        assert [1, 0, 0] == [
+            sum(bool(m.reasoning) for m in seen.messages)
+            for seen in (one, none, trimmed(DropReasoning(), turns))
+        ]
+        assert one.messages[1].tool_calls == load(turns)[1].tool_calls
 
     @EACH
     def test_empty_tool_result(self, strategy):

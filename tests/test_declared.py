@@ -10,10 +10,14 @@ import pytest
 from attrs import field, frozen
 
 from unabridged import (
+    DropReasoning,
+    Filter,
     HeadAndTail,
     MaxRounds,
+    MergeRuns,
     NoCompaction,
     Over,
+    Repair,
     Sparing,
     Summarize,
     TokenBudget,
@@ -69,6 +73,8 @@ EVERYTHING = chain(
     TokenBudget(90_000, count=tokens.exact("cl100k_base")),
     TokenBudget(share=0.5, count=letters),
     HeadAndTail(10, 90, replace=True),
+    Repair(replace=True) | DropReasoning(2) | MergeRuns(replace=True),
+    Filter(role=("user", "assistant"), kind="call", matching="drop"),
     When(Over(tokens=10, rounds=3), Sparing(Summarize(20, model="words"), first=1, where=asked)),
     When(long, chain(answers, Tail(3, label="tail"))),
     custom(answers, strict=True),
@@ -243,7 +249,8 @@ class TestRefused:
             message = refusal(from_data, data)
 
             assert message.startswith(
-                "declared: 'Windows' is not registered; known are HeadAndTail, MaxRounds, "
+                "declared: 'Windows' is not registered; known are DropReasoning, Filter, "
+                "HeadAndTail, MaxRounds, MergeRuns, "
             )
             assert message.endswith("; see declared.register")
 

@@ -7,10 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unabridged import (
+    DropReasoning,
+    Filter,
     HeadAndTail,
     MaxRounds,
+    MergeRuns,
     NoCompaction,
     Over,
+    Repair,
     Sparing,
     Summarize,
     Text,
@@ -109,7 +113,25 @@ def is_long(item):
     return len(item.message.text) > 12
 
 
-plain = cuts() | head_and_tail | summaries | st.just(NoCompaction())
+mending = (
+    st.builds(Repair, replace=flag)
+    | st.builds(DropReasoning, st.integers(0, 2), replace=flag)
+    | st.builds(MergeRuns, replace=flag)
+)
+kinds = ("text", "reasoning", "call", "result")
+conditions = (
+    st.fixed_dictionaries({"role": st.sampled_from(("user", "assistant", ("tool", "system")))})
+    | st.fixed_dictionaries({"kind": st.sampled_from(kinds)})
+    | st.fixed_dictionaries({"kind": st.sampled_from(kinds), "where": st.just(is_long)})
+    | st.just({"name": "look"})
+)
+filters = st.builds(
+    lambda given, matching, replace: Filter(**given, matching=matching, replace=replace),
+    conditions,
+    st.sampled_from(("keep", "drop")),
+    flag,
+)
+plain = cuts() | head_and_tail | summaries | mending | filters | st.just(NoCompaction())
 crowded = (
     st.builds(lambda n: Over(messages=n), st.integers(1, 8))
     | st.builds(lambda n: Over(tokens=n), st.integers(1, 30))

@@ -50,6 +50,7 @@ LAYERS = (
     "explained",
     "trim_result",
     "results",
+    "tool_loops",
     "contract",
     "steps",
     "pipeline",

@@ -15,7 +15,7 @@ from unabridged.links import (
     is_bare_result,
     joined,
 )
-from unabridged.messages import Image, Message, Reasoning, Text, ToolCall, ToolResult
+from unabridged.messages import Image, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from unabridged.testing import call, result, view_of
 
 shapes = st.sampled_from(
@@ -29,6 +29,9 @@ shapes = st.sampled_from(
         assistant(Reasoning("hm")),
         assistant(["so", Reasoning("hm")]),
         system("rule"),
+        assistant([Opaque("anthropic", {"type": "web_search_tool_result"}), "so"]),
+        assistant([Reasoning("hm", signature="c2ln"), ToolCall("a", "look")]),
+        assistant([Reasoning(encrypted="c2ln"), ToolCall("b", "look")]),
         call("a"),
         call("b"),
         call("a", "b"),
@@ -74,13 +77,34 @@ def ties(messages):
                 open_calls[newest].remove(answer.call_id)
                 found.add((newest, seq))
         before = messages[seq - 2] if seq > 1 else user("none")
+        first = message.parts[0] if message.parts else None
         if speaks(message) and speaks(before):
             last = before.parts[-1] if before.parts else None
-            if isinstance(last, Reasoning):
+            if isinstance(last, Reasoning) or isinstance(first, Opaque):
                 found.add((seq - 1, seq))
+        if calls_of(message) and not isinstance(first, Reasoning):
+            thinker = loop_thinker(messages[: seq - 1])
+            if thinker:
+                found.add((thinker, seq))
     pending = {seq for seq, ids in open_calls.items() if ids}
 
     return found, pending
+
+
+def loop_thinker(messages):
+    """
+    The newest entry of the running tool loop that calls and starts with signed thinking.
+    """
+    for seq in range(len(messages), 0, -1):
+        message = messages[seq - 1]
+        first = message.parts[0] if message.parts else None
+        signed = isinstance(first, Reasoning) and (first.signature or first.encrypted)
+        if calls_of(message) and signed:
+            return seq
+        if has_words(message):
+            return 0
+
+    return 0
 
 
 def speaks(message):
@@ -182,6 +206,49 @@ class TestJoined:
         _, marks = read([assistant(Reasoning("hm")), user("q"), assistant("a")])
 
         assert [(1, 0, 0), (2, 2, 2), (3, 2, 2)] == marks
+
+    def test_signed_thinking_binds_a_tool_loop(self):
+        """
+        The steps after it that do not think by themselves stay with it, until a user speaks.
+        """
+        thinks = assistant([Reasoning("hm", signature="c2ln"), ToolCall("c1", "look")])
+        loop = [user("q"), thinks, result("c1"), call("c2"), result("c2"), assistant("a")]
+        _, marks = read([*loop, user("next"), call("c3")])
+
+        assert [1, 2, 2, 2, 2, 6, 7, 8] == [head for head, _, _ in marks]
+
+    def test_a_step_that_thinks_by_itself_is_free(self):
+        """
+        So a loop of interleaved thinking can be cut between its steps.
+        """
+        thoughts = [Reasoning("hm", signature="c2ln"), Reasoning(encrypted="YWJj")]
+        steps = [
+            (assistant([thought, ToolCall(f"c{n}", "look")]), result(f"c{n}"))
+            for n, thought in enumerate(thoughts)
+        ]
+        _, marks = read([user("q"), *steps[0], *steps[1]])
+
+        assert [1, 2, 2, 4, 4] == [head for head, _, _ in marks]
+
+    def test_a_reasoning_item_of_its_own_binds_no_loop(self):
+        """
+        The Responses API ties it to the item after it alone.
+        """
+        item = Reasoning(encrypted="YWJj", extra={"openai_responses": {"as": "item"}})
+        thinks = assistant([item, ToolCall("c1", "look")])
+        _, marks = read([user("q"), thinks, result("c1"), call("c2"), result("c2")])
+
+        assert [1, 2, 2, 4, 4] == [head for head, _, _ in marks]
+
+    def test_a_paused_turn_goes_on_in_the_next_message(self):
+        """
+        The result of a server's tool may not stand without the message that used it.
+        """
+        used = assistant(["I search.", Opaque("anthropic", {"type": "server_tool_use"})])
+        found = assistant([Opaque("anthropic", {"type": "web_search_tool_result"}), "Here."])
+        _, marks = read([user("q"), used, found, assistant("more")])
+
+        assert [1, 2, 2, 4] == [head for head, _, _ in marks]
 
     def test_a_late_result_joins_all_between(self):
         """

@@ -822,6 +822,19 @@ class TestSummary:
 
 
 class TestRevert:
+    def test_knows_the_newest_words_again_behind_a_late_result(self):
+        """
+        A result that came while its call was taken back goes with it, and comes back with it.
+        """
+        memory = Memory()
+        memory.append(user("q"), call("c1"))
+        taken = memory.rewind(1)
+        memory.append(result("c1"))
+        memory.revert(taken.rec)
+        memory.append(result("c1"))
+
+        assert "q" in texts(memory.context(Window(2, opening="next")).view)
+
     def test_brings_back_what_was_written(self):
         """
         From then on the step projects it.

@@ -2,19 +2,21 @@
 Messages and the JSON they carry: what they hold, what they refuse and where they say so.
 """
 
+import copy
 import json
 import math
 import pickle
 from types import MappingProxyType
 
 import pytest
-from attrs import evolve
+from attrs import astuple, evolve
+from attrs.exceptions import FrozenInstanceError
 from hypothesis import given
 from hypothesis import strategies as st
 
 from unabridged import assistant, system, tool, user
 from unabridged.errors import ConfigError
-from unabridged.json_values import Json, json_of, json_text, sound_text
+from unabridged.json_values import Json, _encoder, json_of, json_text, sound_text, trusted
 from unabridged.messages import (
     Audio,
     Document,
@@ -25,6 +27,14 @@ from unabridged.messages import (
     Text,
     ToolCall,
     ToolResult,
+    quick_message,
+)
+from unabridged.parts import (
+    quick_call,
+    quick_opaque,
+    quick_reasoning,
+    quick_result,
+    quick_text,
 )
 
 LONE = "\ud83d"
@@ -219,6 +229,60 @@ class TestJsonOf:
             lambda: json_of({"a": MappingProxyType({})}, "meta")
         )
 
+    @pytest.mark.parametrize(
+        "value",
+        [{"a": "[" * 300}, {"a": {"b": [{"c": 1}]}}, [[1.5, True], (None, "é")], "{", 1, None],
+    )
+    def test_takes_what_only_looks_deep(self, value):
+        """
+        Brackets inside of text nest nothing.
+        """
+        assert json.loads(json.dumps(value)) == json_of(value).value
+
+    @pytest.mark.parametrize(
+        "value", [{"a": [{1: "b"}]}, [{"a": {None: 1}}], ({"a": ({True: 1},)},)]
+    )
+    def test_refuses_keys_that_are_no_text_at_any_depth(self, value):
+        """
+        They would be read back as text.
+        """
+        assert "JSON keys are text, got" in refusal(lambda: json_of(value))
+
+    def test_takes_values_of_your_own_types_as_json_does(self):
+        """
+        A kind of text, number, list or dict is written as what it is.
+        """
+
+        class Word(str):
+            __slots__ = ()
+
+        class Some(dict):
+            pass
+
+        assert '{"a":"b","c":[1]}' == json_of(Some({Word("a"): Word("b"), "c": (1,)})).text
+
+    @given(values)
+    def test_writes_what_the_encoder_of_the_library_writes(self, value):
+        """
+        Also where an interpreter has no encoder in C.
+        """
+        plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+        by_hand = "".join(plain.encode(value))
+        escaped = "".join(
+            f"\\u{ord(letter):04x}" if "\ud800" <= letter <= "\udfff" else letter
+            for letter in by_hand
+        )
+
+        assert escaped == json_text(value) == json_of(value).text
+
+    def test_needs_no_encoder_in_c(self, monkeypatch):
+        """
+        An interpreter without one writes the same.
+        """
+        monkeypatch.setattr(json.encoder, "c_make_encoder", None)
+
+        assert '{"a":[1,"é"]}' == "".join(_encoder()({"a": [1, "é"]}, 0))
+
     def test_json_text_keeps_the_order_of_keys(self):
         """
         Nothing is sorted and nothing is spaced.
@@ -300,6 +364,69 @@ class TestParts:
         """
         with pytest.raises(ConfigError):
             build()
+
+
+HELD = Json('{"openai_chat":{"keys":{"a":1}}}')
+TEXTS = ("", "plain", "Grüße 你好", LONE, PAIR, f"a{PAIR}\x00")
+
+
+def same_in_every_way(quick, built):
+    """
+    Whether two values cannot be told apart, nor what is made of them.
+    """
+    return (
+        (type(quick), quick, hash(quick), repr(quick), astuple(quick))
+        == (type(built), built, hash(built), repr(built), astuple(built))
+        and pickle.dumps(quick) == pickle.dumps(built)
+        and pickle.loads(pickle.dumps(quick)) == built
+        and evolve(quick) == evolve(built) == copy.deepcopy(quick)
+        and {quick} == {built}
+    )
+
+
+class TestQuick:
+    @pytest.mark.parametrize("text", TEXTS)
+    def test_values_are_those_of_the_classes(self, text):
+        """
+        Equal, as hashable, as picklable; two surrogates of a character are joined as well.
+        """
+        parts = (quick_text(text), quick_call(text, text, text))
+
+        for quick, built in (
+            (quick_text(text), Text(text)),
+            (quick_text(text, HELD), Text(text, extra=HELD)),
+            (quick_call(text, text, text), ToolCall(text, text, text)),
+            (quick_call("c", "f", "{}", HELD), ToolCall("c", "f", extra=HELD)),
+            (quick_reasoning(text, text, text), Reasoning(text, signature=text, encrypted=text)),
+            (quick_reasoning("a", "", "", HELD), Reasoning("a", extra=HELD)),
+            (quick_opaque(text, HELD), Opaque(text, HELD)),
+            (quick_result(text, ()), ToolResult(text)),
+            (
+                quick_result("c", parts[:1], True, HELD),  # noqa: FBT003
+                ToolResult("c", text, is_error=True, extra=HELD),
+            ),
+            (quick_message("user", parts), Message("user", parts)),
+            (quick_message(f"x{text}", ()), Message(f"x{text}")),
+            (
+                quick_message("user", parts, text, text, HELD, HELD),
+                Message("user", parts, name=text, id=text, metadata=HELD, extra=HELD),
+            ),
+        ):
+            assert same_in_every_way(quick, built)
+
+    def test_values_cannot_be_changed(self):
+        """
+        They are frozen as soon as they are there.
+        """
+        for value, name in ((quick_text("a"), "text"), (quick_message("user", ()), "role")):
+            with pytest.raises(FrozenInstanceError):
+                setattr(value, name, "b")
+
+    def test_trusted_json_is_json(self):
+        """
+        Text that we wrote is kept without reading it.
+        """
+        assert same_in_every_way(trusted('{"a":1}'), Json('{"a": 1}'))
 
 
 class TestToolCall:

@@ -43,7 +43,7 @@ from unabridged.pipeline import Custom, Pipeline, Strategy
 from unabridged.records import Drop, Fold, Insert, Note
 from unabridged.results import TrimResult, insert, keep, unchanged
 from unabridged.spans import Span
-from unabridged.testing import call, failing, replies, result, talk, texts, view_of
+from unabridged.testing import Log, call, failing, replies, result, talk, texts, view_of
 from unabridged.tokens import words
 
 TOOLS = [user("q1"), call("c1"), result("c1"), assistant("a1"), user("q2"), assistant("a2")]
@@ -258,6 +258,15 @@ class TestRepr:
 
 
 class TestFunctions:
+    def test_may_not_forget_a_pin_that_opened_a_round(self):
+        """
+        A pinned question is put back, whatever else it is.
+        """
+        log = Log.of([user("q"), call("c1"), user("wait"), result("c1", "9")], pinned=[1])
+        kept = run(lambda view, _: view.tail(3), log.view())
+
+        assert "q" in texts(kept.view)
+
     def test_give_the_items_to_keep(self):
         """
         The pipeline works out what left; order and doubles do not matter.

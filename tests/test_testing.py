@@ -22,7 +22,6 @@ from unabridged.testing import (
     call,
     check_strategy,
     logs,
-    pairing_problems,
     result,
     shapes,
 )
@@ -85,31 +84,6 @@ class TestShapes:
             "pinned by role",
             "results out of order",
         } == shapes(log)
-
-
-class TestPairingProblems:
-    def test_nothing_to_say(self):
-        """
-        Results right after their calls, in any order, are no problem.
-        """
-        assert () == pairing_problems([user("a"), call("1", "2"), result("2"), result("1")])
-
-    @pytest.mark.parametrize(
-        ("messages", "rules"),
-        [
-            ([result("1")], ["orphan result"]),
-            ([call("1")], ["unanswered call"]),
-            ([call("1"), user("a"), result("1")], ["unanswered call", "orphan result"]),
-            ([call("1"), result("1"), result("1")], ["orphan result"]),
-            ([call("1", "1"), result("1")], ["unanswered call"]),
-            ([call("1"), call("2"), result("1")], ["unanswered call"] * 2 + ["orphan result"]),
-        ],
-    )
-    def test_says_what_is_wrong(self, messages, rules):
-        """
-        An orphan, and a call without its result, are found by position.
-        """
-        assert rules == [problem.rule for problem in pairing_problems(messages)]
 
 
 def parts_a_pair(view, _):

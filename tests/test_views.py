@@ -309,6 +309,27 @@ class TestApply:
 
 
 class TestDrop:
+    def test_of_a_caller_leaves_its_result_a_block_of_its_own(self):
+        """
+        A view of which only the end of a block is left still has blocks.
+        """
+        view = apply(view_of([call("c1"), result("c1")]), [Drop(Span.one(1))])
+
+        assert [[2]] == [[item.first for item in block] for block in view.blocks]
+
+    def test_of_the_head_of_a_stand_in_puts_what_is_left_where_it_stood(self):
+        """
+        Also where a message was put in, which stays behind what it stands behind.
+        """
+        changes = [
+            Insert(user("x"), 3),
+            Fold(Span.of([1, 4]), system("s")),
+            Drop(Span.one(1)),
+        ]
+        view = apply(view_of([*talk(2), user("q")]), changes)
+
+        assert ["a1", "q2", "x", "s", "q"] == texts(view)
+
     def test_takes_items_out(self):
         """
         From both ends and from between; entries that are not there count for nothing.

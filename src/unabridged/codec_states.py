@@ -46,6 +46,7 @@ PARTS = {
         *("reopened", "born"),
     ),
 }
+_WITHOUT_THINKER = 9  # numbers in the links, before there were more
 _FIELDS: dict[str, Callable[[ThreadState], tuple[Any, ...]]] = {
     "pins": attrgetter("hand", "role", "guarded"),
     "notes": lambda state: (state.notes,),
@@ -62,7 +63,7 @@ def state_to_json(state: ThreadState) -> Data:
     >>> from unabridged.stores import InMemoryStore
     >>> state = InMemoryStore().append("a", [Appended(0, user("hi"))], at=1.5).state
     >>> state_to_json(state)
-    {'v': 1, 'rec': 1, 'seq': 1, 'links': [1, 1, 1, 1, 0, 0, 0, 0, 0], 'born': 1.5}
+    {'v': 1, 'rec': 1, 'seq': 1, 'links': [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0], 'born': 1.5}
     >>> state_from_json(state_to_json(state)) == state
     True
     """
@@ -99,7 +100,7 @@ def links_text(links: Links) -> str:
     The links as short JSON text.
 
     >>> links_text(Links())
-    '[0,0,0,0,0,0,0,0,0]'
+    '[0,0,0,0,0,0,0,0,0,0,0,0]'
     """
     return json_text(_links(links))
 
@@ -111,7 +112,9 @@ def _links(links: Links) -> list[Any]:
         *links.asked_block,
         links.spoke,
         *links.spoke_block,
-        *links.thinking,
+        *links.before,
+        int(links.thinks),
+        *links.thinker,
         *links.calls,
     ]
 
@@ -150,11 +153,12 @@ def _state(data: Mapping[str, Any]) -> ThreadState:
 
 
 def _links_of(data: list[Any]) -> Links:
-    opener, asked, asked_first, asked_last, spoke, spoke_first, spoke_last, *rest = data
-    thinking_head, thinking_opener, *calls = rest
-    numbers = (*data[:7], thinking_head, thinking_opener)
-    for value in numbers:
-        number(value)
+    calls = [value for value in data if isinstance(value, list)]
+    numbers = [number(value) for value in data[: len(data) - len(calls)]]
+    if len(numbers) == _WITHOUT_THINKER:  # as it was written before thinking bound a tool loop
+        numbers += [int(numbers[7] > 0), 0, 0]
+    opener, asked, asked_first, asked_last, spoke, spoke_first, spoke_last, *rest = numbers
+    head, before, thinks, thinker, thinkers = rest
 
     return Links(
         opener=opener,
@@ -162,7 +166,9 @@ def _links_of(data: list[Any]) -> Links:
         asked_block=(asked_first, asked_last),
         spoke=spoke,
         spoke_block=(spoke_first, spoke_last),
-        thinking=(thinking_head, thinking_opener),
+        before=(head, before),
+        thinks=thinks > 0,
+        thinker=(thinker, thinkers),
         calls=tuple(_call(call) for call in calls),
     )
 

@@ -17,6 +17,7 @@ from unabridged.messages import Message
 from unabridged.must import CutRules, Must, Opening, bring, must_stay, opener_of
 from unabridged.overrun import Overrun
 from unabridged.spans import NOTHING, Span
+from unabridged.states import PINNED_ROLES
 from unabridged.views import View
 
 __all__ = [
@@ -296,13 +297,18 @@ def _suffix_of_rounds(  # noqa: PLR0913  as the one above
 def _next_head(view: View, start: int) -> int:
     """
     The next block that a transcript may open on; *start* if there is none.
+
+    Instructions open nothing: after them comes what a transcript may open on.
     """
-    found = start
+    found, opens = start, True
     for place in view.starts():
         if place < start:
             break
-        message = view.at(place).message
-        if message.role not in _RESPONDS and not is_bare_result(message):
+        item = view.at(place)
+        role = item.message.role
+        if item.stands_in or role not in PINNED_ROLES:
+            opens = role not in _RESPONDS and not is_bare_result(item.message)
+        if opens:
             found = place
 
     return found

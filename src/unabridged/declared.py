@@ -13,7 +13,8 @@ Window(40) | TokenBudget(8_000)
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar, cast, get_origin
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 import attrs
 
@@ -22,10 +23,14 @@ from unabridged.errors import ConfigError
 from unabridged.pipeline import Custom, Pipeline, chain, custom
 from unabridged.steps import label
 from unabridged.strategies import (
+    DropReasoning,
+    Filter,
     HeadAndTail,
     MaxRounds,
+    MergeRuns,
     NoCompaction,
     Over,
+    Repair,
     Sparing,
     Summarize,
     TokenBudget,
@@ -40,10 +45,14 @@ Thing = TypeVar("Thing", bound=Callable[..., Any])
 _CLASSES: dict[str, Any] = {
     known.__name__: known
     for known in (
+        DropReasoning,
+        Filter,
         HeadAndTail,
         MaxRounds,
+        MergeRuns,
         NoCompaction,
         Over,
+        Repair,
         Sparing,
         Summarize,
         TokenBudget,
@@ -166,7 +175,7 @@ def _value(value: Any, field: Any) -> Any:
     """
     An option's value: nested data is built, a registered name is looked up, the rest is itself.
     """
-    if field.type is str or get_origin(field.type) is Literal:
+    if _is_words(field.type):
         return value
     if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):
         return from_data(value)
@@ -174,6 +183,16 @@ def _value(value: Any, field: Any) -> Any:
         return from_data(value)
 
     return value
+
+
+def _is_words(kind: Any) -> bool:
+    """
+    Whether an option of this type holds words, and so never a strategy's or function's name.
+    """
+    if get_origin(kind) in {UnionType, tuple}:
+        return all(part in {NoneType, ...} or _is_words(part) for part in get_args(kind))
+
+    return kind is str or get_origin(kind) is Literal
 
 
 def _only(name: str, options: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
@@ -200,7 +219,10 @@ def _options(strategy: Any) -> dict[str, Any]:
         if value == field.default and type(value) is type(field.default):
             continue
         plain = value is None or isinstance(value, str | int | float | bool)
-        options[field.name] = value if plain else to_data(value)
+        if isinstance(value, tuple) and _is_words(field.type):
+            options[field.name] = list(value)
+        else:
+            options[field.name] = value if plain else to_data(value)
 
     return options
 

@@ -7,21 +7,22 @@ the message is built, not when it is saved.
 """
 
 import json
+import json.encoder
 import math
 import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from attrs import field, frozen
 
 from unabridged.errors import ConfigError
 
-__all__ = ["Json", "json_of", "json_text", "sound_text"]
+__all__ = ["Json", "joined", "json_of", "json_text", "sound_json", "sound_text", "trusted"]
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _SURROGATE = re.compile("[\ud800-\udfff]")
 DEEPEST = 200  # what any stack can still read
-_PLAIN = frozenset({str, int, bool, type(None)})
-_encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_PLAIN = frozenset({str, int, bool, type(None), float})
+_decode = json.JSONDecoder().raw_decode
 _SPACE_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\s+')
 
 
@@ -38,21 +39,61 @@ def sound_text(value: object, where: str) -> str:
     if not isinstance(value, str):
         msg = f"{where}: expected text (str), got {type(value).__name__}"
         raise ConfigError(msg)
-    if value.isascii() or not _SURROGATE.search(value):
-        return value
+    return value if value.isascii() else joined(value)
 
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+def joined(text: str) -> str:
+    r"""
+    *text* with each two surrogates that make one character joined to that character.
+
+    >>> joined("\ud83d\ude00") == "\U0001f600"
+    True
+    """
+    try:
+        text.encode()  # several times as fast as to search for surrogates; no other text fails
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+    return text
 
 
 def json_text(value: object) -> str:
     """
     Compact JSON of *value*: key order kept, lone surrogates escaped.
     """
-    text = _encode(value)
-    if text.isascii():
-        return text
+    text = "".join(_pieces(value, 0))
 
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return text if text.isascii() else _storable(text)
+
+
+def _storable(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+    return text
+
+
+def _encoder() -> Callable[[object, int], Iterable[str]]:
+    """
+    What writes a value in pieces, built once.
+
+    `JSONEncoder.encode` builds its C encoder anew for each value, which takes
+    longer than to write a small one. Where an interpreter has none in C, or
+    another one, `encode` itself it is.
+    """
+    plain = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    quote = getattr(json.encoder, "encode_basestring", None)
+    try:
+        # no markers: what contains itself ends in a RecursionError
+        return make(None, plain.default, quote, None, ":", ",", False, False, False)  # type: ignore[no-any-return]  # noqa: FBT003
+    except TypeError:
+        return lambda value, _: (plain.encode(value),)
+
+
+_pieces = _encoder()
 
 
 @frozen
@@ -88,10 +129,26 @@ class Json:
         """
         The value, parsed anew.
         """
-        return json.loads(self.text)
+        return _decode(self.text)[0]
 
     def __bool__(self) -> bool:
         return self.text != "{}"
+
+
+_new, _set_text = object.__new__, vars(Json)["text"].__set__
+
+
+def trusted(text: str) -> Json:
+    """
+    `Json(text)` for a *text* that one of our own encoders wrote: compact, sound, not too deep.
+
+    >>> trusted('{"a":1}') == Json('{"a": 1}')
+    True
+    """
+    known = _new(Json)
+    _set_text(known, text)
+
+    return known
 
 
 def json_of(value: object, where: str = "json") -> Json:
@@ -109,9 +166,12 @@ def json_of(value: object, where: str = "json") -> Json:
     """
     if isinstance(value, Json):
         return value
+    text = sound_json(value)
+    if text is not None:
+        return trusted(text)
     try:
         _check(value, where)
-        text = json_text(value)
+        return trusted(json_text(value))
     except RecursionError as error:
         msg = f"{where}: nested too deep for JSON, or it contains itself"
         raise ConfigError(msg) from error
@@ -119,20 +179,54 @@ def json_of(value: object, where: str = "json") -> Json:
         msg = f"{where}: JSON cannot hold this ({error})"
         raise error if isinstance(error, ConfigError) else ConfigError(msg) from error
 
-    return _trusted(text)
+
+def sound_json(value: object) -> str | None:
+    """
+    The text of a value that is plainly sound, so that no path need be walked; else None.
+
+    For others there is `json_of`, which takes more, or says what is wrong.
+    Encoding alone refuses all that `_check` does but two things: it makes text
+    of keys that are none, and does not see how deep a value is. Few brackets
+    cannot be deep, and end the loop: what contains itself is not encoded.
+
+    >>> sound_json({"a": [1, 2]}), sound_json({"at": {1, 2}})
+    ('{"a":[1,2]}', None)
+    """
+    try:
+        text = "".join(_pieces(value, 0))
+        if not text.isascii():
+            text = _storable(text)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    if len(text) > DEEPEST and text.count("[") + text.count("{") > DEEPEST:
+        return None
+
+    return text if _is_sound(value) else None
 
 
-def _trusted(text: str) -> Json:
-    known = Json.__new__(Json)
-    object.__setattr__(known, "text", text)
-    return known
+def _is_sound(value: object) -> bool:
+    nested: list[Any] = [value]
+    for outer in nested:
+        kind = type(outer)
+        if kind is dict:
+            for key, inner in outer.items():
+                if type(key) is not str:
+                    return False
+                if type(inner) not in _PLAIN:
+                    nested.append(inner)
+        elif kind is list or kind is tuple:
+            nested += [inner for inner in outer if type(inner) not in _PLAIN]
+        elif kind not in _PLAIN:
+            return False
+
+    return True
 
 
 def _check(value: object, path: str, depth: int = 0) -> None:
     if depth > DEEPEST:
         msg = f"{path[:80]}…: nested over {DEEPEST} deep, or it contains itself; flatten it"
         raise ConfigError(msg)
-    if type(value) in _PLAIN or isinstance(value, str | int):
+    if value is None or isinstance(value, str | int):
         return
     match value:
         case float():

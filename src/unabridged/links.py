@@ -3,19 +3,25 @@ Links: what ties an entry to earlier ones, worked out once, when it is appended.
 
 A result belongs to the newest assistant message before it that calls with its
 id, and there to the first such call that is still open; else it is an orphan.
-Ids may be reused, results may come late, doubled or out of order. A bare
-reasoning message is tied to the assistant message after it.
+Ids may be reused, results may come late, doubled or out of order.
+
+An assistant's message that ends on its reasoning is tied to the assistant's
+message after it, and so is one that goes on from it: that starts with a part
+which only its provider understands, as a paused turn does. In a tool loop, a
+calling message that does not think by itself is tied to the newest one that
+does: a provider that signs its thinking wants it back in a running loop.
 
 Nothing here looks at the whole log: what the next entry can link to is the
 open calls, and `Links` holds those.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from attrs import frozen
 
-from unabridged.messages import Message, Reasoning, ToolCall, ToolResult
+from unabridged.messages import Message, Opaque, Part, Reasoning, ToolCall, ToolResult
 from unabridged.spans import NOTHING, Span
 
 __all__ = ["Links", "Marks", "OpenCall", "calls_of", "has_words", "is_bare_result", "joined"]
@@ -55,7 +61,10 @@ class Links:
     What the marks of the next entry follow from.
 
     *asked* and *spoke* are the newest entries with a user's words and with an
-    assistant's, each with the first and last entry of its block.
+    assistant's, each with the first and last entry of its block. *before* and
+    *thinker* are the first entry of a block, and its opener: of the newest
+    entry, if an assistant's, and of the one whose signed thinking binds the tool
+    loop that runs; *thinks* says whether the newest entry ends on reasoning.
     """
 
     opener: int = 0
@@ -63,7 +72,9 @@ class Links:
     asked_block: tuple[int, int] = (0, 0)
     spoke: int = 0
     spoke_block: tuple[int, int] = (0, 0)
-    thinking: tuple[int, int] = (0, 0)
+    before: tuple[int, int] = (0, 0)
+    thinks: bool = False
+    thinker: tuple[int, int] = (0, 0)
     calls: tuple[OpenCall, ...] = ()
 
     @property
@@ -111,7 +122,7 @@ def joined(links: Links, seq: int, message: Message) -> tuple[Links, Marks, Span
     """
     if len(message.parts) == 1 and message.role == "user" and has_words(message):
         # the commonest entry of all: words that link to nothing
-        after = Links(seq, seq, (seq, seq), links.spoke, links.spoke_block, (0, 0), links.calls)
+        after = Links(seq, seq, (seq, seq), links.spoke, links.spoke_block, calls=links.calls)
         return after, Marks(seq, seq, seq), NOTHING
 
     results, calls = message.tool_results, calls_of(message)
@@ -120,8 +131,8 @@ def joined(links: Links, seq: int, message: Message) -> tuple[Links, Marks, Span
     still_open, answered = _answer(links.calls, results)
 
     bonds = [(call.head, call.opener) for call in answered]
-    if speaks and links.thinking[0]:
-        bonds.append(links.thinking)
+    if speaks:
+        bonds.extend(_bonds(links, message, calls))
     head, opener = min(bonds, default=(seq, seq if words else links.opener))
 
     if head < seq:
@@ -133,7 +144,9 @@ def joined(links: Links, seq: int, message: Message) -> tuple[Links, Marks, Span
         still_open = (*other[-MOST_OPEN:], *fresh)
 
     asked = seq if words else links.asked
-    thinks = speaks and bool(message.parts) and isinstance(message.parts[-1], Reasoning)
+    thinker = (0, 0) if words else links.thinker
+    if (calls and _is_signed(message.parts[0])) or thinker[0] > head:
+        thinker = (head, opener)
     after = Links(
         opener=opener,
         asked=asked,
@@ -142,12 +155,39 @@ def joined(links: Links, seq: int, message: Message) -> tuple[Links, Marks, Span
         spoke_block=_grown(
             links.spoke_block, seq if speaks else links.spoke, links.spoke, head, seq
         ),
-        thinking=(head, opener) if thinks else (0, 0),
+        before=(head, opener) if speaks else (0, 0),
+        thinks=speaks and bool(message.parts) and isinstance(message.parts[-1], Reasoning),
+        thinker=thinker,
         calls=still_open,
     )
     entries = Span.of(call.seq for call in answered) if answered else NOTHING
 
     return after, Marks(head, opener, asked), entries
+
+
+def _bonds(
+    links: Links, message: Message, calls: tuple[ToolCall, ...]
+) -> Iterator[tuple[int, int]]:
+    """
+    The blocks that an assistant's message is tied to by more than calls.
+    """
+    first = message.parts[0] if message.parts else None
+    if links.before[0] and (links.thinks or isinstance(first, Opaque)):
+        yield links.before
+    if calls and links.thinker[0] and not isinstance(first, Reasoning):
+        yield links.thinker
+
+
+def _is_signed(part: Part) -> bool:
+    """
+    Whether it is thinking that its provider wants back in a running tool loop.
+
+    A reasoning item of the Responses API is tied to what it led to, and no further.
+    """
+    if not isinstance(part, Reasoning):
+        return False
+
+    return bool(part.signature or (part.encrypted and '"openai_responses"' not in part.extra.text))
 
 
 def _answer(

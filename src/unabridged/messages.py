@@ -5,10 +5,10 @@ Messages: a role, parts, and what a caller wants to keep beside them.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from attrs import field, frozen
+from attrs import field, fields_dict, frozen
 
 from unabridged.errors import ConfigError
-from unabridged.json_values import Json, json_of, sound_text
+from unabridged.json_values import Json, joined, json_of, sound_text
 from unabridged.parts import (
     NO_JSON,
     Audio,
@@ -21,6 +21,7 @@ from unabridged.parts import (
     ToolCall,
     ToolResult,
     as_parts,
+    blank,
     kept_extra,
 )
 
@@ -37,10 +38,14 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "assistant",
+    "quick_message",
     "system",
     "tool",
     "user",
 ]
+
+
+_SPOKEN = (Text, ToolResult)
 
 
 def _maybe_text(value: object) -> str | None:
@@ -72,7 +77,9 @@ def _role(value: object) -> str:
     return role
 
 
-@frozen(cache_hash=True)  # of what is said alone, and once: counts are kept by message
+@frozen(
+    weakref_slot=False, cache_hash=True
+)  # of what is said alone, and once: counts are kept by message
 class Message:
     """
     One message of a conversation.
@@ -100,7 +107,7 @@ class Message:
         """
         The words of the message and of the tool results in it.
         """
-        return "".join(part.text for part in self.parts if isinstance(part, Text | ToolResult))
+        return "".join([part.text for part in self.parts if isinstance(part, _SPOKEN)])
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -145,6 +152,44 @@ class Message:
     def __str__(self) -> str:
         calls = ", ".join(f"{call.name}({call.arguments})" for call in self.tool_calls)
         return f"{self.role}: {self.text}" + (f" [tool calls: {calls}]" if calls else "")
+
+
+_blank_message: Any = blank(Message)
+# where attrs keeps the hash once it is known has a name of its own
+(_hidden,) = {*vars(Message)["__slots__"]} - {*fields_dict(Message)}
+_blank_message.known_hash = vars(_blank_message)[_hidden]
+
+
+def quick_message(  # noqa: PLR0913  the fields
+    role: str,
+    parts: tuple[Part, ...],
+    name: str | None = None,
+    id_: str | None = None,
+    metadata: Json = NO_JSON,
+    extra: Json = NO_JSON,
+    /,
+) -> Message:
+    """
+    The message of these fields, at a third of the cost of building it by its class.
+
+    As with `parts.quick_text`, what is given must have been looked at already:
+    each is of its type, and the *role* is not blank. Then the message is equal
+    in every way to what the class builds.
+
+    >>> quick_message("user", (Text("hi"),)) == user("hi")
+    True
+    """
+    message = _blank_message()
+    message.role = role if role.isascii() else joined(role)
+    message.parts = parts
+    message.name = name if name is None or name.isascii() else joined(name)
+    message.id = id_ if id_ is None or id_.isascii() else joined(id_)
+    message.metadata = metadata
+    message.extra = extra
+    message.known_hash = None
+    message.__class__ = Message
+
+    return message  # type: ignore[no-any-return]
 
 
 def system(

@@ -97,8 +97,7 @@ def _put_pins(view: View, rules: CutRules, places: dict[int, str]) -> set[int]:
         block = view.block_at(place)
         pinned.update(block)
         _put(places, block, "held" if item.pin == "held" else f"pinned by {item.pin}")
-        if item.message.role not in PINNED_ROLES:
-            bring(view, block.start, places)
+        bring(view, block.start, places)
 
     return pinned
 

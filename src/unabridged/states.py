@@ -306,12 +306,15 @@ def _relinked(before: ThreadState, state: ThreadState, log: Log, *, anew: bool) 
 
     The marks of an entry tell what stood before it when it came. Entries that
     came back stood beside later ones that do not know of them, so the end of
-    each run of these is asked too.
+    each run of these is asked too; and a late result that came back with its
+    call was appended when that was gone.
     """
     standing, retracted = state.standing - state.lost, state.retracted
     links = state.links
     asked, opener = links.asked, links.opener
-    back = [last for _, last in (standing - before.standing).ranges]
+    came = standing - before.standing
+    back = [last for _, last in came.ranges]
+    back += [standing.tail(1, before=late.seq).last for late in state.late if late.seq in came]
     if anew or asked not in standing:
         asked = max(
             _newest(end, standing, log, _asked, standing.__contains__)

@@ -129,8 +129,11 @@ def _forgotten(view: View, kept: set[int]) -> list[tuple[int, str]]:
     if len(kept) == view.size and not view.hidden:
         return []
     forgotten: list[tuple[int, str]] = []
-    for place, why in must_stay(view, CutRules(opening="next")).places.items():
-        if place not in kept and view.at(place).sources and _matters(view, why, kept):
+    must = must_stay(view, CutRules(opening="next"))
+    for place, why in must.places.items():
+        if place in kept or not view.at(place).sources:
+            continue
+        if place in must.pinned or _matters(view, why, kept):
             forgotten.append((place, f"left out {why}"))
     have = kept | {place for place, _ in forgotten}
     for place in sorted(have):

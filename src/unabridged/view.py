@@ -255,7 +255,7 @@ class View(Sequence[Item]):
         shift = 0
         for start, stop in runs:
             low, high = bisect_left(known, start, 0, count), bisect_left(known, stop, 0, count)
-            parted = low < count and known[low] != start
+            parted = low == count or known[low] != start
             if parted or (stop < self._size and (high == count or known[high] != stop)):
                 return None
             shift = shift + start  # what was left out before this run

@@ -2,14 +2,16 @@
 Views and changes: `apply(view, changes)` is the only way from one view to another.
 """
 
-from collections.abc import Iterable
+import itertools
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import assert_never
+from typing import Any
 
 from attrs import evolve
 
 from unabridged.items import Block, Item, Round, Unloaded
-from unabridged.records import Change, Drop, Fold, Hold, Insert
+from unabridged.records import Change, Drop, Fold, Insert
 from unabridged.spans import NOTHING, Span
 from unabridged.view import View
 
@@ -30,20 +32,34 @@ def apply(view: View, changes: Iterable[Change]) -> View:
     >>> [item.message.text for item in apply(view, [Drop(Span.one(1))])]
     ['b']
     """
-    for change in changes:
-        match change:
-            case Drop(sources):
-                view = _without(view, sources)
-            case Fold(sources):
-                view = _folded(view, change)
-            case Insert(into, after):
-                view = _inserted(view, Item(into, NOTHING, after))
-            case Hold(sources):
-                view = _held(view, sources)
-            case _:
-                assert_never(change)
+    for kind, group in itertools.groupby(changes, type):
+        run: list[Any] = list(group)
+        if kind is Fold:
+            for folds in _apart(run):
+                view = _folded(view, folds)
+        elif kind is Insert:
+            view = _inserted(view, [Item(put.into, NOTHING, put.after) for put in run])
+        elif kind is Drop:
+            for change in run:
+                view = _without(view, change.sources)
+        else:
+            for change in run:
+                view = _held(view, change.sources)
 
     return view
+
+
+def _apart(folds: Iterable[Fold]) -> Iterator[list[Fold]]:
+    """
+    The folds in runs that can be made at once: each takes only what comes after the one before.
+    """
+    run: list[Fold] = []
+    for fold in folds:
+        if run and fold.sources.first <= run[-1].sources.last:
+            yield run
+            run = []
+        run.append(fold)
+    yield run
 
 
 def _without(view: View, dropped: Span) -> View:
@@ -54,7 +70,7 @@ def _without(view: View, dropped: Span) -> View:
     if view.anchored:
         rest = [_rest(item, dropped) for item in view.loaded]
         items = _with_anchors([item for item in rest if item is not None])
-        return view.replaced(items, hidden=hidden, sources=sources)
+        return view.replaced(_ordered(items), hidden=hidden, sources=sources)
     runs = _runs_outside(view, dropped)
     items = [item for start, stop in runs for item in view.items[start:stop]]
     met = [item for item in view.wide if not item.sources.isdisjoint(dropped)]
@@ -115,36 +131,114 @@ def _rest(item: Item, dropped: Span) -> Item | None:
     return evolve(item, sources=left, head=left.first) if left else None
 
 
-def _folded(view: View, change: Fold) -> View:
-    sources = change.sources
-    if len(sources) == 1:
-        place = view.find(sources.first)
-        if place >= 0 and not view.at(place).wide:
-            items = list(view.loaded)
-            items[place] = evolve(items[place], message=change.into, stands_in=True)
-            return view.replaced(items, hidden=view.hidden, sources=view.sources)
-    rest = [_rest(item, sources) for item in view.loaded]
-    kept = _with_anchors([item for item in rest if item is not None])
-    kept = [item for item in kept if item.sources.ranges or (item.after or 0) not in sources]
-    stand_in = Item(change.into, sources, stands_in=True, head=sources.first)
-    place = next((i for i, item in enumerate(kept) if item.first > sources.first), len(kept))
-    kept.insert(place, stand_in)
+def _ordered(items: list[Item]) -> list[Item]:
+    """
+    The items in order again, where what is left of a stand-in starts later than it did.
 
-    return view.replaced(kept, hidden=view.hidden - sources, sources=view.sources | sources)
+    What was put in stays behind what it stands behind.
+    """
+    firsts = [item.first for item in items if item.sources]
+    if all(a < b for a, b in itertools.pairwise(firsts)):
+        return items
+    groups: list[list[Item]] = [[]]
+    for item in items:
+        if item.sources:
+            groups.append([])
+        groups[-1].append(item)
+    head, *rest = groups
+
+    return [*head, *itertools.chain(*sorted(rest, key=lambda group: group[0].first))]
 
 
-def _inserted(view: View, item: Item) -> View:
+def _folded(view: View, folds: Sequence[Fold]) -> View:
+    """
+    The view after folds that take nothing of each other.
+    """
+    if len(folds) > 1 and _parts_a_stand_in(view, folds):
+        for fold in folds:  # what is left of it may be a message of its own
+            view = _folded(view, [fold])
+        return view
     items = list(view.loaded)
-    if item.after == 0:
-        place = next((i for i, other in enumerate(items) if other.after != 0), len(items))
-    else:
-        anchor = view.find(item.after or 0)
-        if anchor < 0:
-            return view
-        place = view.block_at(anchor).stop
-    items.insert(place, item)
+    find = _finder(view)
+    many: list[Fold] = []
+    for fold in folds:
+        place = find(fold.sources.first) if len(fold.sources) == 1 else -1
+        if place >= 0 and not items[place].wide:
+            items[place] = evolve(items[place], message=fold.into, stands_in=True)
+        else:
+            many.append(fold)
+    if not many:
+        return view.replaced(items, hidden=view.hidden, sources=view.sources)
+    taken = Span.union(fold.sources for fold in many)
+    rest = [_rest(item, taken) for item in items]
+    kept = _ordered(_with_anchors([item for item in rest if item is not None]))
+    kept = [item for item in kept if item.sources.ranges or (item.after or 0) not in taken]
+    made = [Item(f.into, f.sources, stands_in=True, head=f.sources.first) for f in many]
 
-    return view.replaced(items, hidden=view.hidden, sources=view.sources)
+    return view.replaced(
+        _in_place(kept, made), hidden=view.hidden - taken, sources=view.sources | taken
+    )
+
+
+def _parts_a_stand_in(view: View, folds: Sequence[Fold]) -> bool:
+    firsts = [fold.sources.first for fold in folds]
+    taken = Span.union(fold.sources for fold in folds)
+    for item in view.wide:
+        if not item.sources.isdisjoint(taken):
+            place = bisect_right(firsts, item.first) - 1
+            if place < 0 or not item.sources <= folds[place].sources:
+                return True
+
+    return False
+
+
+def _in_place(items: Iterable[Item], made: Sequence[Item]) -> list[Item]:
+    """
+    The items with stand-ins, each before the first item that stands for later entries.
+    """
+    left = sorted(made, key=_first, reverse=True)
+    placed: list[Item] = []
+    for item in items:
+        while left and item.first > left[-1].first:
+            placed.append(left.pop())
+        placed.append(item)
+
+    return [*placed, *reversed(left)]
+
+
+def _finder(view: View) -> Callable[[int], int]:
+    """
+    As `view.find`, which looks at every item of a view into which messages were put.
+    """
+    if not view.anchored:
+        return view.find
+    known = {item.first: place for place, item in enumerate(view.loaded) if item.sources}
+    return lambda seq: known[seq] if seq in known else view.find(seq)
+
+
+def _inserted(view: View, put: Sequence[Item]) -> View:
+    """
+    The view with messages put in, those after one block in their order.
+    """
+    items, find = view.loaded, _finder(view)
+    head = next((i for i, other in enumerate(items) if other.after != 0), len(items))
+    after: dict[int, list[Item]] = {}
+    for item in put:
+        place = head
+        if item.after != 0:
+            anchor = find(item.after or 0)
+            if anchor < 0:
+                continue
+            place = view.block_at(anchor).stop
+        after.setdefault(place, []).append(item)
+    if not after:
+        return view
+    placed: list[Item] = []
+    for place in range(len(items) + 1):
+        placed += after.get(place, ())
+        placed += items[place : place + 1]
+
+    return view.replaced(placed, hidden=view.hidden, sources=view.sources)
 
 
 def _held(view: View, sources: Span) -> View:

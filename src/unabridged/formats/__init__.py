@@ -1,10 +1,60 @@
 """
-The message forms of providers: each module loads one and dumps it.
+The message forms of providers: load one, mend what needs it, send it to another.
 
-What `load` reads, `dump` gives back key for key. A part or key without a field
-of its own rides along in `extra`, under the name of the format that read it.
+Each module has the same four functions. `load(turns, system=None)` reads what an
+API takes; `dump(messages)` gives it back, key for key; `request(messages)` gives
+keyword arguments for that API's client, mended; `reply(response)` reads what the
+client gives back. `problems(messages, provider)` says what a provider would
+refuse, `mend(messages, provider)` puts right what form alone can, and `detect`
+names an unknown form. What a module does not know it keeps: a part as `Opaque`,
+a key in `extra` under the name of the format.
+
+Which API can carry what (`left_out` in each format's module of parts decides,
+and a test holds this table to it). What is left out is in the report of
+`request` and `mend`, and stays in the log.
+
+| part, as it is given            | Chat | Responses | Anthropic | Gemini | Bedrock |
+| ------------------------------- | ---- | --------- | --------- | ------ | ------- |
+| `Text`, `ToolCall`, `ToolResult`| yes  | yes       | yes       | yes    | yes     |
+| `Image`: data                   | yes  | yes       | yes       | yes    | yes     |
+| `Image`: https URL              | yes  | yes       | yes       | yes    | -       |
+| `Image`: file id                | -    | yes       | yes       | -      | -       |
+| `Document`: data                | yes  | yes       | yes       | yes    | yes     |
+| `Document`: text                | yes  | yes       | yes       | yes    | yes     |
+| `Document`: https URL           | -    | yes       | yes       | yes    | -       |
+| `Document`: file id             | yes  | yes       | yes       | -      | -       |
+| `Audio`: data                   | yes  | -         | -         | yes    | yes     |
+| `Audio`: https URL              | -    | -         | -         | yes    | -       |
+| `Audio`: file id                | -    | -         | -         | -      | -       |
+| `Image` in a result: data       | -    | yes       | yes       | yes    | yes     |
+| `Document` in a result: data    | -    | yes       | yes       | yes    | yes     |
+| `Reasoning` of that API         | yes  | yes       | yes       | yes    | yes     |
+| `Reasoning` of another API      | -    | -         | -         | -      | -       |
+| `Opaque` of that API            | yes  | yes       | yes       | yes    | yes     |
+| `Opaque` of another API         | -    | -         | -         | -      | -       |
+
+Of other fields: a message's `name` is sent by Chat alone; `is_error` by Anthropic,
+Gemini and Bedrock. A file id is one provider's: one that another format loaded is
+left out. Audio without data goes as its transcript, where there is one and the
+API takes text. Bedrock takes a URL that starts with `s3://`.
 """
 
-from unabridged.formats import openai_chat
+from unabridged.formats import anthropic, bedrock, gemini, openai_chat, openai_responses
+from unabridged.formats.detecting import detect
+from unabridged.formats.mending import Mend, Mended, mend
+from unabridged.formats.refusals import problems
+from unabridged.formats.turns import Problem
 
-__all__ = ["openai_chat"]
+__all__ = [
+    "Mend",
+    "Mended",
+    "Problem",
+    "anthropic",
+    "bedrock",
+    "detect",
+    "gemini",
+    "mend",
+    "openai_chat",
+    "openai_responses",
+    "problems",
+]

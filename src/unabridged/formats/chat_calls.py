@@ -14,13 +14,14 @@ from unabridged.formats.chat_parts import kept, own
 from unabridged.formats.extras import Keys, refuse
 from unabridged.json_values import json_of, json_text
 from unabridged.messages import ToolCall
+from unabridged.parts import quick_call
 
 __all__ = ["read_calls", "write_call"]
 
 
 def read_calls(keys: dict[str, Any], where: str) -> tuple[ToolCall, ...]:
     """
-    Take the calls out of *keys*; a null or an empty list stays there.
+    Take the calls out of *keys*; null and an empty list stay there.
 
     >>> call = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
     >>> read_calls({"tool_calls": [call]}, "messages[0]") == (ToolCall("c1", "now"),)
@@ -33,7 +34,12 @@ def read_calls(keys: dict[str, Any], where: str) -> tuple[ToolCall, ...]:
         return ()
     del keys["tool_calls"]
 
-    return tuple(_call(call, f"{where}.tool_calls[{at}]") for at, call in enumerate(calls))
+    return tuple(
+        [
+            _ordinary(call) or _call(call, f"{where}.tool_calls[{at}]")
+            for at, call in enumerate(calls)
+        ]
+    )
 
 
 def write_call(call: ToolCall) -> dict[str, Any]:
@@ -43,10 +49,13 @@ def write_call(call: ToolCall) -> dict[str, Any]:
     >>> write_call(ToolCall("c1", "now"))
     {'id': 'c1', 'type': 'function', 'function': {'name': 'now', 'arguments': '{}'}}
     """
+    if not call.extra:
+        form: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
+        return {"id": call.id, "type": "function", "function": form}
     shape = own(call.extra)
     match shape.get("as"):
         case "custom":
-            form: dict[str, Any] = {"name": call.name, "input": _spoken(call.arguments)}
+            form = {"name": call.name, "input": _spoken(call.arguments)}
             kind = "custom"
         case "other":
             whole = _object(call.arguments) or {"type": call.name}
@@ -54,8 +63,6 @@ def write_call(call: ToolCall) -> dict[str, Any]:
         case _:
             form = {"name": call.name, "arguments": call.arguments}
             kind = "function"
-    if not shape:
-        return {"id": call.id, "type": kind, kind: form}
 
     return _shaped({"id": call.id, "type": kind, kind: form}, kind, shape)
 
@@ -73,6 +80,22 @@ def _shaped(out: dict[str, Any], kind: str, shape: dict[str, Any]) -> dict[str, 
     out[kind] = {**shape.get("inner", {}), **form}
 
     return {**shape.get("keys", {}), **out}
+
+
+def _ordinary(call: object) -> ToolCall | None:
+    """
+    A call with no key but those that every API sends; None for any other.
+    """
+    if type(call) is not dict or len(call) != 3:  # noqa: PLR2004  id, type and function
+        return None
+    id_, form = call.get("id"), call.get("function")
+    if type(id_) is not str or type(form) is not dict or call.get("type") != "function":
+        return None
+    name, arguments = form.get("name"), form.get("arguments")
+    if type(name) is not str or type(arguments) is not str or len(form) != 2:  # noqa: PLR2004
+        return None
+
+    return quick_call(id_, name, arguments)
 
 
 def _call(call: object, where: str) -> ToolCall:

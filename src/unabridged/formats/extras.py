@@ -6,18 +6,25 @@ Each format has a name there: `{"anthropic": {"keys": {…}, "content": "list"}}
 shape that a value came in, so that `dump` gives it back in that shape.
 """
 
+import marshal
 from functools import cache, lru_cache
+from json.encoder import encode_basestring
 from typing import Any, NoReturn, TypeAlias
 
 from attrs import frozen
 
 from unabridged.errors import ConfigError, FormatError
-from unabridged.json_values import Json, json_of
+from unabridged.json_values import DEEPEST, Json, json_of, json_text, sound_json, trusted
+from unabridged.parts import NO_JSON
 
-__all__ = ["Extras", "Keys", "refuse"]
+__all__ = ["FILE", "FOREIGN_FILE", "Extras", "Keys", "item_json", "refuse"]
 
 Keys: TypeAlias = dict[Any, Any]
 
+FILE = {"source": "file"}  # the hint of a part with a file id: it says whose file it is
+FOREIGN_FILE = "a file id of another provider"
+_OPENAI = frozenset({"openai_chat", "openai_responses"})  # they share their files
+_NAMES = _OPENAI | {"anthropic", "gemini", "bedrock"}
 _WORDS: dict[type, str] = {
     type(...): "nothing",
     type(None): "null",
@@ -28,7 +35,9 @@ _WORDS: dict[type, str] = {
     list: "a list",
     dict: "an object",
 }
-_SHORT = 80  # hints of shape alone are no longer
+_LETTERS = bytes({*range(ord(" "), ord("~") + 1)} - {*b'"\\'})  # that JSON writes as they are
+_LONG = 1_000  # letters
+_SHORT = 200  # bytes of keys and hints, or letters of an extra, that are worth remembering
 
 
 def refuse(where: str, wish: str, value: object) -> NoReturn:
@@ -71,10 +80,20 @@ class Extras:
         Raises:
             ConfigError: a key holds what JSON cannot; the text names its path.
         """
-        if not keys and "inner" not in shape:
-            return _hints(self.name, **shape)
         try:
-            return json_of({self.name: {**shape, "keys": keys} if keys else shape}, where)
+            if "inner" in shape:
+                return _with_inner(self.name, keys, shape)
+            if not keys:
+                return _hints(self.name, **shape) if shape else NO_JSON
+            if type(next(iter(keys.values()))) is str and (texts := _texts(keys)):
+                return _framed(self.name, shape, f'"keys":{texts}')
+            seen = marshal.dumps((keys, shape), 0)
+            if len(seen) <= _SHORT:
+                return _written(self.name, seen)
+        except ValueError:
+            pass  # what JSON cannot hold either is refused below, where its place is known
+        try:
+            return json_of(_extra(self.name, keys, shape), where)
         except ConfigError as error:
             msg = str(error)
             for ours in (f"{where}.{self.name}.keys", f"{where}.{self.name}.inner"):
@@ -88,20 +107,152 @@ class Extras:
         Look, do not touch: hints of shape are shared between calls.
         """
         text = extra.text
-        if len(text) > _SHORT or '"keys"' in text or '"inner"' in text:
+        if len(text) > _SHORT:
             return _found(extra, self.name)
+        found = _read(text, self.name)
 
-        return _shape(text, self.name)
+        return found if isinstance(found, dict) else marshal.loads(found)  # noqa: S302  our own
+
+    def is_foreign(self, extra: Json) -> bool:
+        """
+        Whether formats of other providers made *extra*, and none of this one's did.
+
+        A file id in such a part is theirs. One built by hand is nobody's yet.
+
+        >>> extra = Extras("anthropic").kept({}, FILE, "messages[0]")
+        >>> Extras("openai_chat").is_foreign(extra), Extras("anthropic").is_foreign(extra)
+        (True, False)
+        """
+        value = extra.value if extra else {}
+        makers = _NAMES.intersection(value if isinstance(value, dict) else ())
+        ours = _OPENAI if self.name in _OPENAI else {self.name}
+
+        return bool(makers) and makers.isdisjoint(ours)
+
+
+def item_json(item: Keys, where: str) -> Json:
+    """
+    `json_of` an item, at less cost where it holds a long text such as an encrypted payload.
+
+    >>> item_json({"type": "compaction", "encrypted_content": "gAAA"}, "input[0]").text
+    '{"type":"compaction","encrypted_content":"gAAA"}'
+    """
+    for value in item.values():
+        if type(value) is str and len(value) > _LONG:
+            texts = _pieces(item)
+            if texts:
+                return trusted(f"{{{','.join(texts)}}}")
+            break
+
+    return json_of(item, where)
+
+
+def _pieces(item: Keys) -> list[str]:
+    """
+    The JSON of each key and its value; none where only the whole can be judged.
+    """
+    texts: list[str] = []
+    for key, value in item.items():
+        if type(value) is str:
+            text: str | None = _quoted(value)
+        else:
+            text = sound_json(value)
+            if text is None or text.count("[") + text.count("{") >= DEEPEST:
+                return []
+        if type(key) is not str:
+            return []
+        texts.append(f"{_quoted(key)}:{text}")
+
+    return texts
 
 
 @cache
 def _hints(name: str, **shape: str | tuple[str, ...]) -> Json:
-    return json_of({name: shape} if shape else {})
+    return json_of({name: shape})
 
 
-@lru_cache(maxsize=1_024)
-def _shape(text: str, name: str) -> dict[str, Any]:
-    return _found(Json(text), name)
+def _framed(name: str, hints: Keys, texts: str) -> Json:
+    opening = f"{_hints(name, **hints).text[:-2]}," if hints else f'{{"{name}":{{'
+
+    return trusted(f"{opening}{texts}}}}}")
+
+
+def _with_inner(name: str, keys: Keys, shape: Keys) -> Json:
+    hints = {hint: word for hint, word in shape.items() if hint != "inner"}
+    texts = f'"inner":{_texts(shape["inner"]) or _short(shape["inner"])}'
+    if keys:
+        texts = f'{texts},"keys":{_texts(keys) or _short(keys)}'
+
+    return _framed(name, hints, texts)
+
+
+def _texts(keys: Keys) -> str:
+    """
+    The JSON of keys that all hold texts, such as ids and signatures; empty for others.
+
+    No two are alike, so there is nothing to remember, and a text needs no walk.
+    """
+    texts: list[str] = []
+    for key, value in keys.items():
+        if type(value) is not str or type(key) is not str:
+            return ""
+        texts.append(f"{_quoted(key)}:{_quoted(value)}")
+
+    return f"{{{','.join(texts)}}}"
+
+
+def _quoted(text: str) -> str:
+    if not text.isascii():
+        return json_text(text)
+    # a signature has thousands of letters: to look whether any needs an escape is several
+    # times as fast as the encoder, which asks each of them
+    if len(text) > _SHORT and not text.encode().translate(None, _LETTERS):
+        return f'"{text}"'
+
+    return encode_basestring(text)
+
+
+# One message after another has the same short keys and hints. They are remembered by what
+# marshal makes of them, which tells apart all that JSON does: 1 and True, the order of keys.
+
+
+@lru_cache(maxsize=4_096)
+def _written(name: str, seen: bytes) -> Json:
+    keys, shape = marshal.loads(seen)  # noqa: S302  our own
+
+    return json_of(_extra(name, keys, shape))
+
+
+def _short(value: Keys) -> str:
+    """
+    The JSON of what is short, and may come again.
+
+    Raises:
+        ValueError: it is long, or JSON cannot hold it.
+    """
+    seen = marshal.dumps(value, 0)
+    if len(seen) > _SHORT:
+        raise ValueError
+
+    return _remembered(seen)
+
+
+@lru_cache(maxsize=4_096)
+def _remembered(seen: bytes) -> str:
+    return json_of(marshal.loads(seen)).text  # noqa: S302  our own
+
+
+@lru_cache(maxsize=4_096)
+def _read(text: str, name: str) -> dict[str, Any] | bytes:
+    found = _found(Json(text), name)
+    if "keys" in found or "inner" in found:
+        return marshal.dumps(found, 0)  # to be handed out, so each time a fresh one
+
+    return found
+
+
+def _extra(name: str, keys: Keys, shape: Keys) -> dict[str, Any]:
+    return {name: {**shape, "keys": keys} if keys else shape}
 
 
 def _found(extra: Json, name: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 Media types, file extensions and data URLs, as the APIs spell them.
 """
 
-__all__ = ["data_url", "extension", "from_data_url", "media_type_of"]
+__all__ = ["data_url", "extension", "from_data_url", "media_type_of", "out_of_reach"]
 
 _EXTENSIONS = {
     "image/jpeg": "jpeg",
@@ -34,6 +34,14 @@ _MEDIA_TYPES = {short: long for long, short in reversed(_EXTENSIONS.items())} | 
 }
 
 
+_OWNERS = {
+    "gs://": "gemini",
+    "https://generativelanguage.googleapis.com/": "gemini",  # of its Files API
+    "s3://": "bedrock",
+}
+_LONGEST = max(map(len, _OWNERS))
+
+
 def extension(media_type: str, default: str = "") -> str:
     """
     The short name of a media type, *default* where there is none.
@@ -52,6 +60,21 @@ def media_type_of(extension: str, family: str = "application") -> str:
     ('image/jpeg', 'image/avif')
     """
     return _MEDIA_TYPES.get(extension, f"{family}/{extension}")
+
+
+def out_of_reach(url: str, api: str) -> str:
+    """
+    Why the *api* cannot fetch a *url* that only another one can; empty for any other.
+
+    >>> out_of_reach("gs://cats/1.png", "anthropic")
+    'a URL that only Gemini can fetch'
+    >>> out_of_reach("gs://cats/1.png", "gemini")
+    ''
+    """
+    start = url[:_LONGEST].lower()
+    owner = next((_OWNERS[known] for known in _OWNERS if start.startswith(known)), api)
+
+    return "" if owner == api else f"a URL that only {owner.title()} can fetch"
 
 
 def data_url(media_type: str, data: str) -> str:

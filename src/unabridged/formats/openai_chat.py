@@ -5,47 +5,37 @@ OpenAI Chat Completions: the `messages` of a request, and the message of a respo
 role, name           Message.role, Message.name
 content              Text, Image, Audio, Document, Reasoning; a tool message's in a ToolResult
 tool_calls           ToolCall
+refusal              Text, after the words
 reasoning_content    Reasoning, before the words; so is `reasoning`, when it is text
 audio                Audio(file=…), when an assistant said it
 id, metadata         Message.id, Message.metadata; dumped only if they were loaded
-anything else        extra, under "openai_chat"
+anything else        extra, under "openai_chat"; of a response under "received", not sent
 ```
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from unabridged.errors import FormatError
-from unabridged.formats.chat_calls import read_calls, write_call
-from unabridged.formats.chat_parts import (
-    NAME,
-    Words,
-    is_foreign,
-    is_plain,
-    kept,
-    own,
-    read,
-    write,
-)
+from attrs import evolve
+
+from unabridged.errors import ConfigError, FormatError
+from unabridged.formats.chat_parts import NAME, kept, own
+from unabridged.formats.chat_read import read_spoken, read_turn
+from unabridged.formats.chat_stream import assembled
+from unabridged.formats.chat_write import write_message
 from unabridged.formats.extras import refuse
-from unabridged.json_values import json_of
-from unabridged.messages import (
-    Audio,
-    Message,
-    Opaque,
-    Part,
-    Reasoning,
-    Text,
-    ToolCall,
-    ToolResult,
-)
+from unabridged.formats.mending import mend
+from unabridged.formats.provider import Mend
+from unabridged.formats.replies import plain, plain_events
+from unabridged.items import Item
+from unabridged.messages import Audio, Message, Part, Text
 
-__all__ = ["dump", "load"]
+__all__ = ["dump", "load", "reply", "request"]
 
-_THOUGHTS = {key: kept({}, {"as": key}, key) for key in ("reasoning_content", "reasoning")}
-_ENTRY = kept({}, {"as": "entry"}, "entry")
-_SENT = (("id", str), ("metadata", dict))
+_WHERE = "response.choices[0].message"
+_NOT_TAKEN = ("annotations", "id", "metadata", "parsed")
 _HEARD = ("data", "transcript")
+_NOT_TAKEN_OF_CALLS = ("index", "parsed_arguments")
 
 
 def load(
@@ -71,14 +61,18 @@ def load(
     """
     if not isinstance(turns, list | tuple):
         refuse("messages", "a list", turns)
-    messages = tuple(_message(turn, f"messages[{at}]") for at, turn in enumerate(turns))
+    try:
+        messages = tuple([read_spoken(turn) or read_turn(turn, "") for turn in turns])
+    except (ConfigError, FormatError):
+        # only what is wrong needs its place, so it is read again to be refused with it
+        messages = tuple([read_turn(turn, f"messages[{at}]") for at, turn in enumerate(turns)])
     if system is None:
         return messages
     if not isinstance(system, str | list | tuple):
         refuse("system", "text or a list of parts", system)
     content = system if isinstance(system, str) else list(system)
 
-    return (_message({"role": "system", "content": content}, "system"), *messages)
+    return (read_turn({"role": "system", "content": content}, "system"), *messages)
 
 
 def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
@@ -86,11 +80,12 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     The messages as dicts for a Chat Completions request, fresh ones each time.
 
     A message with several tool results becomes one dict for each, and one for
-    the rest. Reasoning and opaque parts of other providers are left out, and a
-    message that holds nothing else with them.
+    the rest. What the API has no form for, such as the reasoning of another
+    provider or an image by file id, is left out, and a message that holds
+    nothing else with it.
 
     Raises:
-        FormatError: a part that the API has no form for, such as an image by file id.
+        FormatError: something in *messages* is no `Message`.
 
     >>> from unabridged.messages import ToolCall, assistant
     >>> dump([assistant(calls=[ToolCall("c1", "now")])])[0]["tool_calls"]
@@ -101,247 +96,129 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
         if not isinstance(message, Message):
             refuse(f"messages[{at}]", "a Message", message)
         match message.parts:
-            case (Text() as part,) if not (part.extra or message.extra):
+            case (Text() as part,) if not (part.extra or message.extra or message.role == "tool"):
                 named = {} if message.name is None else {"name": message.name}
                 turns.append({"role": message.role, "content": part.text, **named})
             case _:
-                turns.extend(_turns(message, f"messages[{at}]"))
+                turns.extend(write_message(message))
 
     return turns
 
 
-def _message(turn: object, where: str) -> Message:
-    if not isinstance(turn, dict):
-        refuse(where, "an object", turn)
-    keys: dict[str, Any] = turn.copy()
-    role = keys.pop("role", ...)
-    if not isinstance(role, str) or not role.strip():
-        refuse(f"{where}.role", "a word such as 'user'", role)
-    shape: dict[str, Any] = {}
-    parts: tuple[Part, ...]
-    if keys.get("type") == "reasoning":
-        parts = (_entry(keys, shape),)
-    elif role == "tool":
-        parts = (_result(keys, where),)
-    else:
-        parts = _parts(role, keys, shape, where)
-    if not keys and not shape:
-        return Message(role, parts)
-
-    name = keys.pop("name") if isinstance(keys.get("name"), str) else None
-    if keys.get("name") is not None:
-        refuse(f"{where}.name", "text", keys["name"])
-    fields = {key: keys.pop(key) for key, kind in _SENT if isinstance(keys.get(key), kind)}
-    if fields:
-        shape["sent"] = tuple(fields)
-    metadata = json_of(fields["metadata"], f"{where}.metadata") if "metadata" in fields else None
-    extra = kept(keys, shape, where)
-
-    return Message(role, parts, name=name, id=fields.get("id"), metadata=metadata, extra=extra)
-
-
-def _parts(role: str, keys: dict[str, Any], shape: dict[str, Any], where: str) -> tuple[Part, ...]:
-    content = keys.pop("content", ...)
-    if not keys and isinstance(content, str):
-        return (Text(content),)
-    words, form = _content(content, where)
-    thoughts = _thoughts(keys) if role == "assistant" else ()
-    sound = _sound(keys, where) if role == "assistant" else ()
-    calls = read_calls(keys, where)
-    if form and (form != "null" or not (calls or sound)):
-        shape["content"] = form
-
-    return (*thoughts, *words, *sound, *calls)
-
-
-def _content(content: object, where: str) -> tuple[tuple[Words, ...], str]:
+def request(messages: Iterable[Message | Item], report: list[Mend] | None = None) -> dict[str, Any]:
     """
-    The parts, and their form where it is not the one that `_written` chooses by itself.
+    Arguments for `client.chat.completions.create`, mended so that the API accepts them.
+
+    What was mended, and what the API cannot carry, is added to *report*.
+
+    >>> from unabridged.messages import system, user
+    >>> request([system("Be brief."), user("hi")])["messages"]
+    [{'role': 'system', 'content': 'Be brief.'}, {'role': 'user', 'content': 'hi'}]
     """
-    if isinstance(content, str):
-        return (Text(content),), ""
-    if content is None:
-        return (), "null"
-    if content is ...:
-        return (), "missing"
-    if not isinstance(content, list):
-        refuse(f"{where}.content", "text, a list of parts or null", content)
-    parts = tuple(read(part, f"{where}.content[{at}]") for at, part in enumerate(content))
-    is_short = not parts or (len(parts) == 1 and is_plain(content[0]))
+    mended = mend(messages, NAME)
+    if report is not None:
+        report.extend(mended.report)
 
-    return parts, "list" if is_short else ""
+    return {"messages": dump(mended.messages)}
 
 
-def _thoughts(keys: dict[str, Any]) -> tuple[Reasoning, ...]:
-    found = [key for key in _THOUGHTS if _is_filled(keys.get(key))]
-
-    return tuple(Reasoning(keys.pop(key), extra=_THOUGHTS[key]) for key in found)
-
-
-def _sound(keys: dict[str, Any], where: str) -> tuple[Audio, ...]:
-    match keys.get("audio"):
-        case {"id": str(file), **inner} if file:
-            del keys["audio"]
-            fields = {key: inner.pop(key) for key in _HEARD if _is_filled(inner.get(key))}
-            extra = kept(inner, {}, f"{where}.audio")
-            return (Audio(**fields, file=file, extra=extra),)
-    return ()
-
-
-def _entry(keys: dict[str, Any], shape: dict[str, Any]) -> Reasoning:
-    text = ""
-    if isinstance(keys.get("content"), str):
-        text = keys.pop("content")
-    else:
-        shape["content"] = "none"
-    encrypted = keys.pop("encrypted_content") if _is_filled(keys.get("encrypted_content")) else ""
-
-    return Reasoning(text, encrypted=encrypted, extra=_ENTRY)
-
-
-def _result(keys: dict[str, Any], where: str) -> ToolResult:
-    call_id = keys.pop("tool_call_id", ...)
-    if not isinstance(call_id, str):
-        refuse(f"{where}.tool_call_id", "text", call_id)
-    words, form = _content(keys.pop("content", ...), where)
-    content = tuple(
-        Opaque(NAME, write(part, where)) if isinstance(part, Reasoning) else part for part in words
-    )
-    shape: dict[str, Any] = {"content": form} if form else {}
-    is_error = False
-    if isinstance(keys.get("is_error"), bool):
-        is_error = keys.pop("is_error")
-        shape["sent"] = ("is_error",)
-
-    return ToolResult(call_id, content, is_error=is_error, extra=kept({}, shape, where))
-
-
-def _is_filled(value: object) -> bool:
-    return isinstance(value, str) and value != ""
-
-
-def _turns(message: Message, where: str) -> list[dict[str, Any]]:
+def reply(response: object) -> tuple[Message, ...]:
     """
-    One dict for each result, and one for all the rest if there is any.
+    The assistant's message in a response, with the completion's id.
+
+    *response* is what the client gave back, its dict, or the chunks of a stream
+    that has ended. Of several choices it is the first. What a request does not
+    take back (the usage, annotations, keys that are null) is kept under
+    "received", and not sent.
+
+    Raises:
+        FormatError: there is no message in it: an error, or what a filter stopped.
+
+    >>> answer = {"id": "chatcmpl-1", "choices": [{"message": {"content": "Hello!"}}]}
+    >>> str(reply(answer)[0])
+    'assistant: Hello!'
     """
-    hints = own(message.extra) if message.extra else {}
-    if hints.get("keys", {}).get("type") == "reasoning" and _is_entry(message):
-        return _entry_turns(message, hints)
+    found = plain(response)
+    if found is None:
+        found = assembled(plain_events(response))
+    choice, others = _first_choice(found)
+    id_ = found.pop("id") if isinstance(found.get("id"), str) else None
+    given = choice.pop("message")
+    turn, aside = _parted(given)
+    message = read_turn(turn, _WHERE)
+    hints = dict(own(message.extra))
+    keys = hints.pop("keys", {})
+    if hints.get("content") in ("null", "missing"):
+        del hints["content"]
+    parts = tuple([_heard(part, given) for part in message.parts])
+    is_silent = not (keys or any(not isinstance(part, Text) or part.text for part in parts))
+    if is_silent and choice.get("finish_reason") == "content_filter":
+        msg = "response: no message, the content filter stopped it"
+        raise FormatError(msg)
 
-    parts = message.parts
-    results = [_result_turn(part, where) for part in parts if isinstance(part, ToolResult)]
-    calls = [write_call(part) for part in parts if isinstance(part, ToolCall)]
-    words, aside = _words(message, where)
-    if not (words or calls or aside):
-        if results and message.role == "tool":
-            _put_beside(results[0], message, hints)
-        if results or (parts and not hints):
-            return results
+    received = found | {"choice": choice} | ({"choices": others} if others else {})
+    if aside:
+        received["message"] = aside
+    extra = kept(keys, hints | {"inner": {"received": received}}, "response")
 
-    form = hints.get("content", "")
-    turn: dict[str, Any] = {"role": message.role}
-    if words or form != "missing":
-        nothing = None if calls or form == "null" or "audio" in aside else ""
-        turn["content"] = _written(words, form, nothing, where)
-    turn |= aside
-    if calls:
-        turn["tool_calls"] = calls
-    _put_beside(turn, message, hints)
-
-    return [turn, *results] if calls else [*results, turn]
+    return (evolve(message, parts=parts, id=id_, extra=extra),)
 
 
-def _words(message: Message, where: str) -> tuple[list[Words], dict[str, Any]]:
+def _first_choice(found: dict[str, Any]) -> tuple[dict[str, Any], list[object]]:
+    choices = found.pop("choices", ...)
+    if found.get("error"):
+        msg = f"response: no message, but an error: {found['error']}"
+        raise FormatError(msg)
+    if not isinstance(choices, list):
+        refuse("response.choices", "a list", choices)
+    first = choices[0] if choices else ...
+    if not isinstance(first, dict):
+        refuse("response.choices[0]", "an object", first)
+    if not isinstance(first.get("message"), dict):
+        refuse(_WHERE, "an object", first.get("message", ...))
+
+    return dict(first), choices[1:]
+
+
+def _parted(message: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """
-    What belongs into the content, and what beside it.
+    What of a response's message a request takes back, and what it does not.
     """
-    words: list[Words] = []
+    turn: dict[str, Any] = {"role": "assistant", "content": None}
     aside: dict[str, Any] = {}
-    for part in message.parts:
-        match part:
-            case Text():
-                words.append(part)
-            case ToolCall() | ToolResult():
-                continue
-            case _ if not is_foreign(part) and not _put_aside(part, aside, message.role, where):
-                words.append(part)
+    for key, value in message.items():
+        match key, value:
+            case (("role" | "content"), _):
+                turn[key] = value
+            case _, None | []:
+                aside[key] = value
+            case "tool_calls", [*calls]:
+                turn[key] = [_call(call) for call in calls]
+            case "audio", {"id": str(file)}:
+                turn[key] = {"id": file}
+                aside[key] = {k: v for k, v in value.items() if k not in ("id", *_HEARD)}
+            case _ if key in _NOT_TAKEN:
+                aside[key] = value
+            case _:
+                turn[key] = value
 
-    return words, aside
-
-
-def _result_turn(result: ToolResult, where: str) -> dict[str, Any]:
-    hints = own(result.extra) if result.extra else {}
-    form = hints.get("content", "")
-    words = [part for part in result.content if not is_foreign(part)]
-    turn: dict[str, Any] = {"role": "tool", "tool_call_id": result.call_id}
-    if words or form != "missing":
-        turn["content"] = _written(words, form, None if form == "null" else "", where)
-    if "is_error" in hints.get("sent", ()):
-        turn["is_error"] = result.is_error
-
-    return turn
+    return turn, aside
 
 
-def _written(
-    words: Sequence[Words], form: str, nothing: str | None, where: str
-) -> str | list[Any] | None:
-    match words:
-        case [Text(text=text, extra=extra)] if form != "list" and not extra:
-            return text
-        case []:
-            return [] if form == "list" else nothing
-    parts = [write(part, where) for part in words]
+def _call(call: object) -> object:
+    if not isinstance(call, dict):
+        return call
+    taken = {key: value for key, value in call.items() if key not in _NOT_TAKEN_OF_CALLS}
+    if isinstance(form := taken.get("function"), dict):
+        taken["function"] = {k: v for k, v in form.items() if k not in _NOT_TAKEN_OF_CALLS}
 
-    return parts[0]["text"] if len(parts) == 1 and form != "list" and is_plain(parts[0]) else parts
+    return taken
 
 
-def _put_aside(part: Part, aside: dict[str, Any], role: str, where: str) -> bool:
-    """
-    Put what stands beside the content in *aside*; whether *part* does.
-    """
-    match part:
-        case Reasoning() if (key := own(part.extra).get("as")) in _THOUGHTS:
-            aside[key] = aside.get(key, "") + part.text
-        case Audio() if part.file and role == "assistant":
-            if "audio" in aside:
-                msg = f"{where}: the Chat API takes one Audio in a message"
-                raise FormatError(msg)
-            heard = {key: getattr(part, key) for key in _HEARD if getattr(part, key)}
-            aside["audio"] = {"id": part.file, **heard, **own(part.extra).get("keys", {})}
-        case _:
-            return False
-    return True
+def _heard(part: Part, message: dict[str, Any]) -> Part:
+    # the sound of an answer is known by its id in a request, so it is no key of the turn
+    if not isinstance(part, Audio) or not isinstance(message.get("audio"), dict):
+        return part
+    heard = {key: message["audio"].get(key) for key in _HEARD}
 
-
-def _put_beside(turn: dict[str, Any], message: Message, hints: dict[str, Any]) -> None:
-    if message.name is not None:
-        turn["name"] = message.name
-    if not hints:
-        return
-    sent = hints.get("sent", ())
-    if "id" in sent and message.id is not None:
-        turn["id"] = message.id
-    if "metadata" in sent:
-        turn["metadata"] = message.metadata.value
-    for key, value in hints.get("keys", {}).items():
-        turn.setdefault(key, value)
-
-
-def _is_entry(message: Message) -> bool:
-    return all(isinstance(part, Reasoning) for part in message.parts)
-
-
-def _entry_turns(message: Message, hints: dict[str, Any]) -> list[dict[str, Any]]:
-    thoughts = [part for part in message.reasoning if not is_foreign(part)]
-    if not thoughts:
-        return []
-    turn: dict[str, Any] = {"role": message.role}
-    text = "".join(part.text for part in thoughts)
-    encrypted = "".join(part.encrypted for part in thoughts)
-    if text or hints.get("content") != "none":
-        turn["content"] = text
-    if encrypted:
-        turn["encrypted_content"] = encrypted
-    _put_beside(turn, message, hints)
-
-    return [turn]
+    return evolve(part, **{key: text for key, text in heard.items() if isinstance(text, str)})

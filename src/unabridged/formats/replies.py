@@ -26,10 +26,10 @@ def plain(response: object) -> dict[str, Any] | None:
     if isinstance(response, Mapping):
         return dict(response)
     # openai's and anthropic's objects know what was sent; pydantic's others leave out nulls
-    if hasattr(response, "to_dict"):
-        found: object = response.to_dict()
-    elif hasattr(response, "model_dump"):
-        found = response.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if to_dict := getattr(response, "to_dict", None):
+        found: object = to_dict()
+    elif model_dump := getattr(response, "model_dump", None):
+        found = model_dump(mode="json", by_alias=True, exclude_none=True)
     else:
         return None
 

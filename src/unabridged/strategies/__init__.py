@@ -2,19 +2,27 @@
 The built-in strategies, one idea a file.
 """
 
+from unabridged.strategies.drop_reasoning import DropReasoning
+from unabridged.strategies.filter import Filter
 from unabridged.strategies.guards import Over, Sparing, When
 from unabridged.strategies.head_and_tail import HeadAndTail
 from unabridged.strategies.max_rounds import MaxRounds
+from unabridged.strategies.merge_runs import MergeRuns
 from unabridged.strategies.no_compaction import NoCompaction
+from unabridged.strategies.repair import Repair
 from unabridged.strategies.summarize import Summarize
 from unabridged.strategies.token_budget import TokenBudget
 from unabridged.strategies.window import Window
 
 __all__ = [
+    "DropReasoning",
+    "Filter",
     "HeadAndTail",
     "MaxRounds",
+    "MergeRuns",
     "NoCompaction",
     "Over",
+    "Repair",
     "Sparing",
     "Summarize",
     "TokenBudget",

@@ -25,14 +25,12 @@ if TYPE_CHECKING:
     from unabridged.testing.generators import logs, messages
     from unabridged.testing.log import Log
     from unabridged.testing.log_shapes import SHAPES, shapes
-    from unabridged.testing.pairing import Problem, pairing_problems
     from unabridged.testing.stores import check_store
 
 __all__ = [
     "LAWS",
     "SHAPES",
     "Log",
-    "Problem",
     "assistant",
     "call",
     "check_store",
@@ -45,7 +43,6 @@ __all__ = [
     "laws_of_staying",
     "logs",
     "messages",
-    "pairing_problems",
     "replies",
     "result",
     "shapes",
@@ -60,13 +57,11 @@ __all__ = [
 _LATER = {
     "LAWS": "checking",
     "Log": "log",
-    "Problem": "pairing",
     "SHAPES": "log_shapes",
     "check_store": "stores",
     "check_strategy": "checking",
     "logs": "generators",
     "messages": "generators",
-    "pairing_problems": "pairing",
     "shapes": "log_shapes",
 }
 _MODULES = frozenset(

@@ -18,7 +18,16 @@ except ImportError as error:  # pragma: no cover
 from unabridged.contract import TrimContext
 from unabridged.ledger import in_force
 from unabridged.memory import Memory
-from unabridged.messages import Message, Reasoning, Text, ToolCall, ToolResult, assistant, tool
+from unabridged.messages import (
+    Message,
+    Opaque,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    assistant,
+    tool,
+)
 from unabridged.pipeline import Strategy
 from unabridged.records import Body, Noted, Pinned
 from unabridged.results import TrimResult, drop, fold, rewrite
@@ -43,11 +52,14 @@ _TEXTS = (
     "a rather longer line of words that fills more of a small budget than others do",
 )
 _IDS = ("c1", "c2", "c3")
-_SAID = {"user": 5, "assistant": 3, "batch": 6, "call": 1, "answer": 2, "thought": 2, "system": 1}
+_SAID = {
+    "user": 5, "assistant": 3, "batch": 6, "call": 1, "answer": 2, "thought": 2, "system": 1,
+    "loop": 1, "paused": 1,
+}  # fmt: skip
 _MOVES = tuple(move for move, weight in _SAID.items() for _ in range(weight))
 _DECISIONS = (
     "cut", "fold", "reword", "drop", "rounds", "summary", "revert", "redo", "retract", "pin",
-    "unpin", "rewind", "again", "clear", "fold", "summary", "revert", "redo",
+    "unpin", "rewind", "again", "clear", "fold", "summary", "revert", "redo", "summary",
 )  # fmt: skip
 _text = st.sampled_from(_TEXTS)
 
@@ -84,6 +96,11 @@ def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # n
             if draw(st.booleans()):
                 return [assistant(Reasoning("let me see")), assistant(draw(_text))]
             return [assistant([Reasoning("so", signature="c2ln"), Text(draw(_text))])]
+        case "loop":
+            return _loop(draw)
+        case "paused":
+            opaque = Opaque("anthropic", {"type": "web_search_tool_result"})
+            return [assistant(["I search.", opaque]), assistant([opaque, draw(_text)])]
         case "system":
             return [Message(draw(st.sampled_from(("system", "developer", "narrator"))), "Mind.")]
         case role:
@@ -116,6 +133,20 @@ def _batch(draw: st.DrawFn, *, with_user: bool) -> list[Message]:
         said.insert(draw(st.integers(0, len(said) - 1)), assistant("Still at it."))
 
     return [call, *said]
+
+
+def _loop(draw: st.DrawFn) -> list[Message]:
+    """
+    A tool loop whose first step thinks, and the others as they like.
+    """
+    said: list[Message] = []
+    for step in range(draw(st.integers(2, 3))):
+        thinks = step == 0 or draw(st.integers(0, 3)) == 0
+        thought = [Reasoning("look", signature="c2ln")] if thinks else []
+        id_ = draw(st.sampled_from(_IDS))
+        said += [assistant([*thought, ToolCall(id_, "look")]), tool(draw(_text), call_id=id_)]
+
+    return said
 
 
 @st.composite

@@ -3,11 +3,18 @@ The laws of what may not leave a view, and of what may not be parted in it.
 """
 
 from unabridged.contract import StrategyLike, TrimContext
+from unabridged.formats.mending import mend
+from unabridged.formats.providers import PROVIDERS
+from unabridged.formats.refusals import problems
 from unabridged.items import Item
+from unabridged.links import is_bare_result
+from unabridged.messages import Message, Part, Reasoning, ToolResult
 from unabridged.pipeline import Custom
 from unabridged.running import AskFunction
+from unabridged.strategies.drop_reasoning import DropReasoning
+from unabridged.strategies.repair import Repair
 from unabridged.testing.log import Log
-from unabridged.testing.pairing import opens_on, pairing_problems, pairs, speaks, with_words
+from unabridged.testing.pairing import opens_on, pairs, speaks, with_words
 from unabridged.testing.trial import CONTEXT, must, outcome, short, steps_of
 from unabridged.views import View
 
@@ -27,6 +34,9 @@ def pairs_stay_whole(
     """
     Calls and their results, and whole blocks, stay together, leave together, or fold together.
 
+    What a strategy is there to take out may leave alone: reasoning (`DropReasoning`),
+    results that answer no call (`Repair`).
+
     >>> from unabridged import Window
     >>> from unabridged.testing import Log, call, result, user
     >>> pairs_stay_whole(Window(1), Log.of([user("a"), call("c1"), result("c1")]))
@@ -39,7 +49,13 @@ def pairs_stay_whole(
         late = before.log.decided and not same and own.get(caller) != "kept"
         must(same or late, "the log's own view parts {} from {}", caller, seq)
     after = _fates(before, outcome(strategy, before, context, ask).view)
+    thoughts, orphans = (
+        {seq for seq in entries if after.get(seq) == "dropped"}
+        for entries in _may_go_alone(strategy, log, before)
+    )
     for caller, seq in tied:
+        if caller in thoughts or seq in orphans:
+            continue
         if own.get(caller) == own.get(seq) == "kept":
             must(
                 after[caller] == after[seq],
@@ -50,10 +66,34 @@ def pairs_stay_whole(
                 after[seq],
             )
     for block in before.blocks:
-        seqs = [item.first for item in block if item.sources]
+        seqs = [
+            item.first for item in block if item.sources and item.first not in thoughts | orphans
+        ]
         # a stand-in that a late result left inside the block is kept where it is as it was
         fates = {"kept" if after[seq] == own[seq] else after[seq] for seq in seqs}
         must(len(fates) < 2, "the block of entry {} is parted: {}", block[0].sources, fates)  # noqa: PLR2004
+
+
+def _may_go_alone(strategy: StrategyLike, log: Log, view: View) -> tuple[set[int], set[int]]:
+    """
+    What the steps of the strategy may take out of a block: thoughts, and results of no call.
+    """
+    steps, messages = steps_of(strategy), log.messages
+    thoughts: set[int] = set()
+    orphans: set[int] = set()
+    if any(isinstance(step, DropReasoning) for step in steps):
+        thoughts = {seq for seq, each in enumerate(messages, start=1) if _only(each, Reasoning)}
+    if any(isinstance(step, Repair) for step in steps):
+        calls = {item.first for item in view if item.message.tool_calls}
+        answers = {seq for caller, seq in pairs(messages)[0] if caller in calls}
+        results = {seq for seq, each in enumerate(messages, start=1) if _only(each, ToolResult)}
+        orphans = results - answers
+
+    return thoughts, orphans
+
+
+def _only(message: Message, kind: type[Part]) -> bool:
+    return bool(message.parts) and all(isinstance(part, kind) for part in message.parts)
 
 
 def _fates(before: View, after: View) -> dict[int, str]:
@@ -108,7 +148,10 @@ def pending_calls_stay(
         return
     after = _fates(before, outcome(strategy, before, context, ask).view)
     block = next(block for block in before.blocks if any(pending in i.sources for i in block))
+    _, orphans = _may_go_alone(strategy, log, before)
     for item in block:
+        if item.first in orphans:
+            continue
         fate = after[item.first] if item.sources else "kept"
         must(
             fate == own.get(item.first, "kept"),
@@ -165,7 +208,7 @@ def valid(
     strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
 ) -> None:
     """
-    Trimming adds no problem: no result without its call, no call without its result.
+    Trimming adds no problem: what a provider refuses in the mended view, it refuses in the log.
 
     Nor does a view start on an assistant or a tool where the log's own starts on a
     user, except under `opening="anywhere"` and where a function chose the items.
@@ -176,36 +219,29 @@ def valid(
     """
     before = log.view()
     after = outcome(strategy, before, context, ask).view
-    new = _problems(after, log, before) - _problems(before, log, before)
-    must(not new, "new problems: {}", sorted(new))
+    for provider in PROVIDERS:
+        new = _refused(after, provider) - _refused(before, provider)
+        if before and is_bare_result(before[-1].message) and before[-1] not in after:
+            new.discard(("last message", 0))  # mending had made the last word of an orphan
+        must(not new, "{} refuses what it did not before: {}", provider, sorted(new))
     steps = steps_of(strategy)
     free = any(
         isinstance(step, Custom) or getattr(step, "opening", "") == "anywhere" for step in steps
     )
-    if free or opens_on(before.messages) != "user":
+    own = _head(before)
+    if free or own is None or own.stands_in or own.message.role != "user":
         return
-    heads = (item for item in after if item.stands_in or opens_on([item.message]))
-    head = next(heads, None)
+    head = _head(after)
     starts = head is None or head.stands_in or head.message.role not in {"assistant", "tool"}
     must(starts, "the view starts on entry {}, an assistant's or a tool's", head and head.sources)
 
 
-def _problems(view: View, log: Log, own: View) -> set[tuple[str, str, str]]:
+def _head(view: View) -> Item | None:
     """
-    What a provider would refuse in the view, less what mending words as text or answers.
-
-    That is a result whose call has left the log's own view, and a call that has no
-    result in it; ids are reused, so by position either may seem to have found another.
+    The first item that stands for others, or instructs nobody.
     """
-    there = _fates(own, own)
-    tied, unanswered = pairs(log.messages)
-    linked = [pair for pair in tied if there.get(pair[0]) == there.get(pair[1]) == "kept"]
-    parted = {caller for caller, seq in tied if there.get(seq) != "kept"}
-    sound = {caller for caller, _ in linked} - {*unanswered} - parted
-    sound |= {seq for _, seq in linked}
+    return next((item for item in view if item.stands_in or opens_on([item.message])), None)
 
-    return {
-        (problem.rule, str(item.sources), problem.id)
-        for problem in pairing_problems(view.messages)
-        if (item := view[problem.place]).first in sound
-    }
+
+def _refused(view: View, provider: str) -> set[tuple[str, int]]:
+    return {(found.rule, found.seq) for found in problems(mend(view, provider), provider)}

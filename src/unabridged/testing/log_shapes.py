@@ -8,7 +8,7 @@ whoever made these, so that a test can count.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from unabridged.messages import Message
+from unabridged.messages import Message, Opaque
 from unabridged.records import Appended, Change, Compacted, Fold, Noted, Pinned, Reverted
 from unabridged.testing.log import Log
 from unabridged.testing.pairing import opens_on, pairs, speaks, with_words
@@ -30,12 +30,14 @@ SHAPES = frozenset(
         "a late result",
         "a log without a user",
         "a parallel batch",
+        "a paused turn",
         "a pending call",
         "a preamble",
         "a result after a decision on its call",
         "a result of no call",
         "a reused id",
         "a system message in the middle",
+        "a tool loop bound by its thinking",
         "a user between call and result",
         "bare reasoning",
         "Chinese",
@@ -108,6 +110,11 @@ def _told_by(message: Message) -> Iterator[str]:
 def _linked(messages: Sequence[Message]) -> Iterator[str]:
     tied, unanswered = pairs(messages)
     results = [(caller, seq) for caller, seq in tied if messages[seq - 1].tool_results]
+    for caller, seq in set(tied) - set(results):
+        if messages[seq - 1].tool_calls and messages[caller - 1].tool_calls:
+            yield "a tool loop bound by its thinking"
+        if messages[seq - 1].parts and isinstance(messages[seq - 1].parts[0], Opaque):
+            yield "a paused turn"
     for caller, seq in results:
         between = messages[caller : seq - 1]
         if any(map(with_words, between)):

@@ -1,72 +1,18 @@
 """
 Pairing of calls and results, worked out a second time: what the laws hold the library to.
 
-`pairing_problems` reads a list of messages by position, as a provider does;
 `pairs` reads a whole log by the rule that a result belongs to the newest
-message that calls with its id. Neither leans on `unabridged.links`.
+message that calls with its id. It does not lean on `unabridged.links`.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 
-from attrs import frozen
+from unabridged.messages import Message, Opaque, Part, Reasoning, ToolResult
 
-from unabridged.messages import Message, Reasoning, ToolResult
-
-__all__ = ["Problem", "opens_on", "pairing_problems", "pairs", "speaks", "with_words"]
+__all__ = ["opens_on", "pairs", "speaks", "with_words"]
 
 _ASKS_NOTHING = frozenset({"user", "system", "developer", "tool"})
-
-
-@frozen
-class Problem:
-    """
-    What a provider would refuse: the *rule*, the *place* in the list, the id of the call.
-
-    >>> Problem("orphan result", 0, "c1").rule
-    'orphan result'
-    """
-
-    rule: str
-    place: int
-    id: str = ""
-
-
-def pairing_problems(messages: Sequence[Message]) -> tuple[Problem, ...]:
-    """
-    The results that follow no call of theirs, and the calls that their results do not follow.
-
-    By position: right after a message that calls, messages with its results
-    must come, in any order, before anything else.
-
-    >>> from unabridged.testing import call, result, user
-    >>> pairing_problems([user("hi"), call("c1"), result("c1")])
-    ()
-    >>> [p.rule for p in pairing_problems([call("c1"), user("wait"), result("c1")])]
-    ['unanswered call', 'orphan result']
-    """
-    found: list[Problem] = []
-    asked, caller = Counter[str](), 0
-    for place, message in enumerate(messages):
-        if not message.tool_results:
-            found += _open(asked, caller)
-            asked = Counter()
-        for result in message.tool_results:
-            if asked[result.call_id] > 0:
-                asked[result.call_id] -= 1
-            else:
-                found.append(Problem("orphan result", place, result.call_id))
-        calls = _calls(message)
-        if calls or with_words(message):
-            found += _open(asked, caller)
-            asked, caller = Counter(calls), place
-    found += _open(asked, caller)
-
-    return tuple(sorted(found, key=lambda problem: (problem.place, problem.rule, problem.id)))
-
-
-def _open(asked: Counter[str], caller: int) -> list[Problem]:
-    return [Problem("unanswered call", caller, id_) for id_ in (+asked).elements()]
 
 
 def _calls(message: Message) -> list[str]:
@@ -134,12 +80,35 @@ def pairs(messages: Sequence[Message]) -> tuple[tuple[tuple[int, int], ...], tup
         if calls := _calls(message):
             waiting[seq] = Counter(calls)
         before = messages[seq - 2] if seq > 1 else None
-        if before is not None and speaks(before) and speaks(message) and _thinks_last(before):
+        both = before is not None and speaks(before) and speaks(message)
+        if both and (_at(before, -1, Reasoning) or _at(message, 0, Opaque)):
             tied.add((seq - 1, seq))
+        thinker = _thinker(messages[: seq - 1]) if _calls(message) else 0
+        if thinker and not _at(message, 0, Reasoning):
+            tied.add((thinker, seq))
     unanswered = [seq for seq, calls in waiting.items() if +calls]
 
     return tuple(sorted(tied)), tuple(unanswered)
 
 
-def _thinks_last(message: Message) -> bool:
-    return bool(message.parts) and isinstance(message.parts[-1], Reasoning)
+def _at(message: Message | None, place: int, kind: type[Part]) -> bool:
+    parts = message.parts if message else ()
+
+    return bool(parts) and isinstance(parts[place], kind)
+
+
+def _thinker(messages: Sequence[Message]) -> int:
+    """
+    The newest entry whose signed thinking binds the tool loop that runs; 0 if there is none.
+    """
+    for seq in range(len(messages), 0, -1):
+        message = messages[seq - 1]
+        if _calls(message) and _at(message, 0, Reasoning):
+            thought = message.reasoning[0]
+            item = '"openai_responses"' in thought.extra.text
+            if thought.signature or (thought.encrypted and not item):
+                return seq
+        if with_words(message):
+            return 0
+
+    return 0

@@ -1,0 +1,189 @@
+"""
+A chat message, read: from a turn of the API to a `Message`.
+"""
+
+from typing import Any
+
+from unabridged.formats.chat_calls import read_calls
+from unabridged.formats.chat_parts import NAME, THOUGHTS, Words, is_plain, kept, read, write
+from unabridged.formats.extras import FILE, Keys, refuse
+from unabridged.json_values import json_of
+from unabridged.messages import Audio, Message, Opaque, Part, Reasoning, Text, quick_message
+from unabridged.parts import NO_JSON, ToolResult, quick_result, quick_text
+
+__all__ = ["read_spoken", "read_turn"]
+
+_SPEAKERS = ("user", "assistant", "system", "developer")
+_SILENT = frozenset({"system", "developer", "user"})  # calls of theirs are no calls
+_THOUGHTS = {key: kept({}, {"as": key}, key) for key in THOUGHTS}
+_ENTRY = kept({}, {"as": "entry"}, "entry")
+_REFUSED = kept({}, {"as": "refused"}, "refused")
+_BESIDE = frozenset({"tool_calls", "refusal", "audio", *THOUGHTS})
+_HEARD = ("data", "transcript")
+
+
+def read_spoken(turn: object) -> Message | None:
+    """
+    The commonest of all messages, a role and words; None for any other.
+
+    >>> read_spoken({"role": "user", "content": "hi"}).text
+    'hi'
+    >>> read_spoken({"role": "user", "content": "hi", "name": "ann"})
+    """
+    if type(turn) is not dict or len(turn) != 2:  # noqa: PLR2004  role and content
+        return None
+    try:
+        role, content = turn["role"], turn["content"]
+    except KeyError:
+        return None
+    if type(content) is not str or role not in _SPEAKERS:
+        return None
+
+    return quick_message(role, (quick_text(content),))
+
+
+def read_turn(turn: object, where: str) -> Message:
+    """
+    The message that a turn of the API is.
+
+    Raises:
+        FormatError: it has another form; the text names the place.
+        ConfigError: a key holds what JSON cannot; the text names its path.
+
+    >>> read_turn({"role": "tool", "tool_call_id": "c1", "content": "sunny"}, "messages[0]").text
+    'sunny'
+    """
+    if not isinstance(turn, dict):
+        refuse(where, "an object", turn)
+    keys: dict[str, Any] = turn.copy()
+    role = keys.pop("role", ...)
+    if role not in _SPEAKERS and not (isinstance(role, str) and role.strip()):
+        refuse(f"{where}.role", "a word such as 'user'", role)
+    shape: dict[str, Any] = {}
+    parts: tuple[Part, ...]
+    if "type" in keys and keys["type"] == "reasoning":
+        parts = (_entry(keys, shape),)
+    elif role == "tool":
+        parts = (_result(keys, where),)
+    elif type(keys.get("content")) is str and (role in _SILENT or _BESIDE.isdisjoint(keys)):
+        parts = (quick_text(keys.pop("content")),)
+    else:
+        parts = _parts(role, keys, shape, where)
+    if not keys and not shape:
+        return quick_message(role, parts)
+
+    return _with_keys(role, parts, keys, shape, where)
+
+
+def _with_keys(
+    role: str, parts: tuple[Part, ...], keys: Keys, shape: dict[str, Any], where: str
+) -> Message:
+    name, id_, metadata = keys.get("name"), keys.get("id"), NO_JSON
+    if name is not None:
+        if not isinstance(name, str):
+            refuse(f"{where}.name", "text", name)
+        del keys["name"]
+        if not keys and not shape:
+            return quick_message(role, parts, name)
+    if isinstance(id_, str):
+        del keys["id"]
+        shape["sent"] = ("id",)
+    else:
+        id_ = None
+    if "metadata" in keys and isinstance(keys["metadata"], dict):
+        metadata = json_of(keys.pop("metadata"), f"{where}.metadata")
+        shape["sent"] = (*shape.get("sent", ()), "metadata")
+
+    return quick_message(role, parts, name, id_, metadata, kept(keys, shape, where))
+
+
+def _parts(role: str, keys: dict[str, Any], shape: dict[str, Any], where: str) -> tuple[Part, ...]:
+    words, form = _content(keys.pop("content", ...), where, role)
+    calls = () if role in _SILENT else read_calls(keys, where)
+    if role == "assistant":
+        refused, sound = _refused(keys), _sound(keys, where)
+        if form == "null" and (refused or sound):
+            form = ""
+        words = (*_thoughts(keys), *words, *refused, *sound)
+    if form and (form != "null" or not calls):
+        shape["content"] = form
+
+    return (*words, *calls) if calls else words
+
+
+def _content(content: object, where: str, role: str) -> tuple[tuple[Words, ...], str]:
+    """
+    The parts, and their form where it is not the one that writing chooses by itself.
+    """
+    if isinstance(content, str):
+        return (quick_text(content),), ""
+    if content is None:
+        return (), "null"
+    if content is ...:
+        return (), "missing"
+    if not isinstance(content, list):
+        refuse(f"{where}.content", "text, a list of parts or null", content)
+    parts = tuple(
+        [
+            quick_text(part["text"])
+            if is_plain(part)
+            else read(part, f"{where}.content[{at}]", role)
+            for at, part in enumerate(content)
+        ]
+    )
+    is_short = not parts or (len(parts) == 1 and is_plain(content[0]))
+
+    return parts, "list" if is_short else ""
+
+
+def _thoughts(keys: dict[str, Any]) -> tuple[Reasoning, ...]:
+    found = [key for key in THOUGHTS if key in keys and _is_filled(keys[key])]
+
+    return tuple([Reasoning(keys.pop(key), extra=_THOUGHTS[key]) for key in found])
+
+
+def _refused(keys: dict[str, Any]) -> tuple[Text, ...]:
+    return (quick_text(keys.pop("refusal"), _REFUSED),) if _is_filled(keys.get("refusal")) else ()
+
+
+def _sound(keys: dict[str, Any], where: str) -> tuple[Audio, ...]:
+    match keys.get("audio"):
+        case {"id": str(file), **inner} if file:
+            del keys["audio"]
+            fields = {key: inner.pop(key) for key in _HEARD if _is_filled(inner.get(key))}
+            shape = FILE | ({"sent": tuple(fields)} if fields else {})
+            extra = kept(inner, shape, f"{where}.audio")
+            return (Audio(**fields, file=file, extra=extra),)
+    return ()
+
+
+def _entry(keys: dict[str, Any], shape: dict[str, Any]) -> Reasoning:
+    text = ""
+    if isinstance(keys.get("content"), str):
+        text = keys.pop("content")
+    else:
+        shape["content"] = "none"
+    encrypted = keys.pop("encrypted_content") if _is_filled(keys.get("encrypted_content")) else ""
+
+    return Reasoning(text, encrypted=encrypted, extra=_ENTRY)
+
+
+def _result(keys: dict[str, Any], where: str) -> ToolResult:
+    call_id = keys.pop("tool_call_id", ...)
+    if not isinstance(call_id, str):
+        refuse(f"{where}.tool_call_id", "text", call_id)
+    words, form = _content(keys.pop("content", ...), where, "tool")
+    content = tuple(
+        [Opaque(NAME, write(part)) if isinstance(part, Reasoning) else part for part in words]
+    )
+    shape: dict[str, Any] = {"content": form} if form else {}
+    is_error = False
+    if isinstance(keys.get("is_error"), bool):
+        is_error = keys.pop("is_error")
+        shape["sent"] = ("is_error",)
+
+    return quick_result(call_id, content, is_error, kept({}, shape, where) if shape else NO_JSON)
+
+
+def _is_filled(value: object) -> bool:
+    return isinstance(value, str) and value != ""

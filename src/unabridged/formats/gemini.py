@@ -1,0 +1,221 @@
+"""
+Gemini: the `contents` of a request, and the content of a response.
+
+```
+role                 Message.role; "model" is an assistant, no role a user
+parts                Text, Reasoning, Image, Audio, Document, ToolCall, ToolResult, Opaque
+system instruction   a system message in front
+anything else        extra, under "gemini"
+```
+
+Read as REST writes it and as the Python client does; written as it was read,
+and by default as REST writes it, which the client takes as well.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import dropwhile, takewhile
+from typing import Any
+
+from attrs import evolve
+
+from unabridged.errors import ConfigError, FormatError
+from unabridged.formats.extras import refuse
+from unabridged.formats.gemini_calls import Names
+from unabridged.formats.gemini_contents import (
+    put_parts,
+    read_content,
+    read_part,
+    read_parts,
+    write_content,
+    write_parts,
+)
+from unabridged.formats.gemini_keys import NAME, kept, own
+from unabridged.formats.gemini_reply import answered
+from unabridged.formats.mending import mend
+from unabridged.formats.provider import Mend
+from unabridged.items import Item
+from unabridged.json_values import json_of
+from unabridged.messages import Message, Text
+
+__all__ = ["dump", "load", "reply", "request"]
+
+_PROMPTS = frozenset({"system", "developer"})
+
+
+def load(
+    turns: Sequence[object], system: str | Mapping[str, Any] | Sequence[object] | None = None
+) -> tuple[Message, ...]:
+    """
+    The messages of a Gemini request's contents.
+
+    Nothing is lost: `dump` gives back what was loaded, key for key, also keys
+    that no documentation knows. A *system* instruction (text, a content, a part
+    or a list of parts) goes first as a system message.
+
+    Raises:
+        FormatError: a content has another form than the API's; the text names the place.
+        ConfigError: a key holds what JSON cannot; the text names its path.
+
+    >>> from unabridged.messages import user
+    >>> load([{"role": "user", "parts": [{"text": "hi"}]}]) == (user("hi"),)
+    True
+    >>> load([{"role": "model", "parts": {}}])
+    Traceback (most recent call last):
+    unabridged.errors.FormatError: contents[0].parts: expected a list, got an object
+    """
+    if not isinstance(turns, list | tuple):
+        refuse("contents", "a list", turns)
+    prompt = () if system is None else (_prompt(system),)
+    names: Names = {}
+    try:
+        messages = [read_content(turn, names, "") for turn in turns]
+    except (ConfigError, FormatError):
+        # only what is wrong needs its place, so it is read again to be refused with it
+        names = {}
+        messages = [read_content(turn, names, f"contents[{at}]") for at, turn in enumerate(turns)]
+
+    return (*prompt, *messages)
+
+
+def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """
+    The messages as contents of a Gemini request, fresh dicts each time.
+
+    System messages in front are left out, since `request` sends them apart; a
+    later one becomes a user's turn. Reasoning and opaque parts of other
+    providers are left out, and a message that holds nothing else with them.
+
+    >>> from unabridged.messages import assistant, user
+    >>> dump([user("hi"), assistant("Hello!")])[1]
+    {'role': 'model', 'parts': [{'text': 'Hello!'}]}
+    """
+    turns: list[dict[str, Any]] = []
+    names: Names = {}
+    for message in dropwhile(_is_prompt, _checked(messages)):
+        turn = write_content(message, names)
+        if turn is not None:
+            turns.append(turn)
+
+    return turns
+
+
+def request(messages: Iterable[Message | Item], report: list[Mend] | None = None) -> dict[str, Any]:
+    """
+    The messages as keyword arguments of `client.models.generate_content`, mended.
+
+    What was mended, and what Gemini cannot carry, is added to the *report*.
+
+    >>> from unabridged.messages import system, user
+    >>> request([system("Be brief."), user("hi")])["config"]
+    {'system_instruction': 'Be brief.'}
+    """
+    mended = mend(messages, NAME)
+    if report is not None:
+        report.extend(mended.report)
+    # the API has no system turn: one that stood in front goes where it belongs
+    prompts = tuple(takewhile(lambda message: message.role in _PROMPTS, mended.messages))
+    contents = [_sendable(turn) for turn in dump(mended.messages[len(prompts) :])]
+    prompt = _instruction(prompts)
+
+    return {
+        "contents": contents,
+        **({} if prompt is None else {"config": {"system_instruction": prompt}}),
+    }
+
+
+def reply(response: object) -> tuple[Message, ...]:
+    """
+    The answer in a response of Gemini's client, its dict, or the chunks of a stream.
+
+    What came beside it (usage, the finish reason, grounding) is kept in the
+    extra and never sent.
+
+    Raises:
+        FormatError: there is no answer; the text says why.
+
+    >>> content = {"role": "model", "parts": [{"text": "Hello!"}]}
+    >>> str(reply({"responseId": "r1", "candidates": [{"content": content}]})[0])
+    'assistant: Hello!'
+    """
+    content, received, id_ = answered(response)
+    message = read_content({"role": "model", **content}, {}, "response.candidates[0].content")
+    extra = json_of({NAME: {**own(message.extra), "inner": {"received": received}}}, "response")
+
+    return (evolve(message, id=id_, extra=extra),)
+
+
+def _checked(messages: Iterable[object]) -> Iterator[Message]:
+    for at, message in enumerate(messages):
+        if not isinstance(message, Message):
+            refuse(f"messages[{at}]", "a Message", message)
+        yield message
+
+
+def _is_prompt(message: Message) -> bool:
+    if message.role not in _PROMPTS:
+        return False
+
+    return not message.extra or own(message.extra).get("as") != "turn"
+
+
+def _prompt(system: object) -> Message:
+    """
+    The system message of an instruction, with a hint of its form.
+    """
+    where = "system"
+    if isinstance(system, str):
+        return Message("system", system)
+    if isinstance(system, list | tuple):
+        parts = tuple(read_part(part, {}, f"{where}[{at}]") for at, part in enumerate(system))
+        return Message("system", parts, extra=kept({}, {"system": "list"}, where))
+    if not isinstance(system, dict):
+        refuse(where, "text, a content or a list of parts", system)
+    if system and not ("parts" in system or "role" in system):
+        return Message(
+            "system", read_part(system, {}, where), extra=kept({}, {"system": "part"}, where)
+        )
+    keys = system.copy()
+    shape: dict[str, Any] = {"system": "content"}
+    found = read_parts(keys, {}, shape, where)
+
+    return Message("system", found, extra=kept(keys, shape, where))
+
+
+def _instruction(prompts: tuple[Message, ...]) -> Any:
+    """
+    The system prompt in the form it came in; None for none.
+    """
+    parts = [part for message in prompts for part in write_parts(message, {})]
+    if len(prompts) != 1:
+        return parts or None
+    (message,) = prompts
+    hints = own(message.extra) if message.extra else {}
+    form = hints.get("system")
+    if form == "content":
+        content = dict(hints.get("keys", {}))
+        put_parts(content, message, parts)
+        return content
+    if form == "part" and len(parts) == 1:
+        return parts[0]
+    if form == "list":
+        return parts
+    match message.parts:
+        case (Text(text=text, extra=extra),) if "keys" not in own(extra):
+            return text
+
+    return parts or None
+
+
+def _sendable(turn: dict[str, Any]) -> dict[str, Any]:
+    """
+    The turn in the form that today's API takes: two roles, and parts that are objects.
+    """
+    parts = turn.get("parts")
+    listed = [parts] if isinstance(parts, str) else parts or []
+    role = "model" if turn.get("role") in ("model", "assistant") else "user"
+
+    return {
+        **turn,
+        "role": role,
+        "parts": [{"text": part} if isinstance(part, str) else part for part in listed],
+    }

@@ -1,0 +1,258 @@
+"""
+The providers whose rules are known, each as one value: a table to read.
+
+To add one, write its `left_out` and list its rules and menders here.
+"""
+
+import hashlib
+import re
+import string
+
+from unabridged.errors import ConfigError
+from unabridged.formats import (
+    anthropic_blocks,
+    bedrock_blocks,
+    chat_parts,
+    gemini_parts,
+    responses_parts,
+)
+from unabridged.formats.extras import Extras
+from unabridged.formats.menders_of_content import (
+    fill_blanks,
+    fill_unsent,
+    fit_ids,
+    fit_names,
+    fit_speakers,
+    tell_left_out,
+    word_documents,
+    wrap_arguments,
+)
+from unabridged.formats.menders_of_order import (
+    bridge_results,
+    home_results,
+    join_neighbours,
+    known_roles,
+    open_on_user,
+    trim_the_end,
+    word_orphans,
+    word_system,
+)
+from unabridged.formats.menders_of_reasoning import free_items, sign_calls
+from unabridged.formats.provider import Provider
+from unabridged.formats.rules_of_content import (
+    arguments_are_objects,
+    documents_have_words,
+    ids_are_unique,
+    ids_fit,
+    names_fit,
+    no_blank_text,
+    no_empty_message,
+    roles_are_known,
+    speakers_fit,
+)
+from unabridged.formats.rules_of_order import (
+    alternates,
+    assistant_after_tools,
+    calls_after_user,
+    ends_on_user,
+    no_trailing_space,
+    somebody_speaks,
+    starts_on_user,
+    system_comes_first,
+)
+from unabridged.formats.rules_of_pairs import paired, paired_anywhere, response_count, results_first
+from unabridged.formats.rules_of_reasoning import (
+    calls_are_signed,
+    items_are_unique,
+    reasoning_leads,
+    thinking_is_whole,
+    thinking_leads_the_loop,
+)
+from unabridged.messages import Message, ToolCall
+
+__all__ = ["PROVIDERS", "provider_of"]
+
+_ANTHROPIC, _BEDROCK, _GEMINI = Extras("anthropic"), Extras("bedrock"), Extras("gemini")
+_NINE = string.digits + string.ascii_letters
+
+
+def _stood_there(message: Message) -> bool:
+    return _ANTHROPIC.own(message.extra).get("as") == "turn"
+
+
+def _stood_in_bedrock(message: Message) -> bool:
+    return _BEDROCK.own(message.extra).get("as") == "turn"
+
+
+def _has_id(call: ToolCall) -> bool:
+    return "id" not in _GEMINI.own(call.extra).get("lacks", ())
+
+
+def _nine(id_: str, number: int) -> str:
+    """
+    Nine letters or digits made of an id, as Mistral wants them.
+    """
+    digest = int.from_bytes(hashlib.sha256(f"{number} {id_}".encode(errors="replace")).digest())
+    letters = ""
+    while len(letters) < 9:  # noqa: PLR2004
+        digest, letter = divmod(digest, len(_NINE))
+        letters += _NINE[letter]
+
+    return letters
+
+
+_ANY_ID = re.compile(r"(?s).{1,64}")
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_CHAT_SPEAKER = re.compile(r"[^\s<|\\/>]{1,64}")
+
+_EVERYWHERE = (roles_are_known, somebody_speaks, ids_are_unique, ids_fit, names_fit)
+_APART = (
+    starts_on_user,
+    system_comes_first,
+    ends_on_user,
+    no_blank_text,
+    no_empty_message,
+    arguments_are_objects,
+    results_first,
+    paired,
+)
+_FIRST = (known_roles, fit_names, word_orphans)
+_HOME = (*_FIRST, home_results, fill_unsent, fit_ids)
+_ONE_PROMPT = (
+    *_HOME,
+    word_system,
+    wrap_arguments,
+    fill_blanks,
+    join_neighbours,
+    open_on_user,
+)
+
+PROVIDERS = {
+    api.name: api
+    for api in (
+        Provider(
+            "openai_chat",
+            "Chat Completions",
+            left_out=chat_parts.left_out,
+            results="run",
+            rules=(*_EVERYWHERE, speakers_fit, paired),
+            menders=(
+                *_HOME,
+                fit_speakers,
+                fill_blanks,
+                tell_left_out,
+            ),
+            call_id=re.compile(r"(?s).{1,40}"),
+            tool_name=_NAME,
+            speaker=_CHAT_SPEAKER,
+        ),
+        Provider(
+            "mistral",
+            "Mistral",
+            left_out=chat_parts.left_out,
+            results="run",
+            rules=(
+                *_EVERYWHERE,
+                starts_on_user,
+                system_comes_first,
+                alternates,
+                assistant_after_tools,
+                ends_on_user,
+                paired,
+            ),
+            menders=(
+                *_HOME,
+                fit_speakers,
+                word_system,
+                fill_blanks,
+                join_neighbours,
+                bridge_results,
+                open_on_user,
+                tell_left_out,
+            ),
+            call_id=re.compile("[a-zA-Z0-9]{9}"),
+            tool_name=_NAME,
+            speaker=_CHAT_SPEAKER,
+            joins=True,
+            prompt=True,
+            fit_id=_nine,
+        ),
+        Provider(
+            "openai_responses",
+            "Responses",
+            left_out=responses_parts.left_out,
+            results="anywhere",
+            rules=(*_EVERYWHERE, paired_anywhere, reasoning_leads, items_are_unique),
+            menders=(*_FIRST, fill_unsent, fit_ids, fill_blanks, free_items, tell_left_out),
+            call_id=_ANY_ID,
+            tool_name=re.compile(r"[a-zA-Z0-9_-]{1,128}"),
+            unique="whole",
+        ),
+        Provider(
+            "anthropic",
+            "Anthropic",
+            left_out=anthropic_blocks.left_out,
+            results="next",
+            rules=(
+                *_EVERYWHERE,
+                *_APART,
+                no_trailing_space,
+                thinking_leads_the_loop,
+                thinking_is_whole,
+            ),
+            menders=(*_ONE_PROMPT, trim_the_end, tell_left_out),
+            call_id=re.compile("[a-zA-Z0-9_-]+"),
+            tool_name=re.compile("[a-zA-Z0-9_-]{1,128}"),
+            joins=True,
+            merges=True,
+            prompt=True,
+            blank="white",
+            keeps_system=_stood_there,
+        ),
+        Provider(
+            "gemini",
+            "Gemini",
+            left_out=gemini_parts.left_out,
+            results="next",
+            rules=(*_EVERYWHERE, *_APART, response_count, calls_after_user, calls_are_signed),
+            menders=(*_ONE_PROMPT, sign_calls, tell_left_out),
+            call_id=re.compile("(?s).+"),
+            tool_name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
+            prompt=True,
+            joins=True,
+            blank="empty",
+            sends_id=_has_id,
+        ),
+        Provider(
+            "bedrock",
+            "Bedrock",
+            left_out=bedrock_blocks.left_out,
+            results="next",
+            rules=(*_EVERYWHERE, *_APART, alternates, no_trailing_space, documents_have_words),
+            menders=(*_ONE_PROMPT, trim_the_end, word_documents, tell_left_out),
+            call_id=re.compile("[a-zA-Z0-9_.:-]{1,64}"),
+            tool_name=_NAME,
+            joins=True,
+            prompt=True,
+            blank="white",
+            keeps_system=_stood_in_bedrock,
+        ),
+    )
+}
+
+
+def provider_of(name: str) -> Provider:
+    """
+    The provider of this name.
+
+    Raises:
+        ConfigError: there is none; the text lists those that are known.
+
+    >>> provider_of("gemini").title
+    'Gemini'
+    """
+    if name not in PROVIDERS:
+        msg = f"provider: expected one of {', '.join(sorted(PROVIDERS))}, got {name!r}"
+        raise ConfigError(msg)
+
+    return PROVIDERS[name]

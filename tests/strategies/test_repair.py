@@ -1,0 +1,320 @@
+"""
+Mending what form cannot mend.
+"""
+
+import pytest
+from attrs import evolve
+
+from unabridged import (
+    Memory,
+    Repair,
+    Sparing,
+    Text,
+    ToolResult,
+    Window,
+    assistant,
+    run,
+    system,
+    tool,
+    user,
+)
+from unabridged.declared import from_data, to_data
+from unabridged.messages import Message
+from unabridged.records import Compacted, Drop, Fold, Insert
+from unabridged.results import TrimResult, unchanged
+from unabridged.spans import Span
+from unabridged.testing import call, check_strategy, result, talk, texts, view_of
+
+MADE_UP = "No result: the call was never answered."
+WAITING = "No result yet: the call still waits for it."
+ORPHAN = "answers no call that is open"
+WORDS = "its results answer no call that is open; the words stay"
+
+
+def made_up(call_id):
+    """
+    What stands for a result that never came.
+    """
+    return tool(MADE_UP, call_id=call_id, is_error=True, metadata={"made_up": True})
+
+
+def seen(strategy, messages, **options):
+    """
+    The words that are left of these messages.
+    """
+    return texts(run(strategy, view_of(messages, **options)))
+
+
+class TestCalls:
+    def test_has_nothing_to_do_where_all_is_answered(self):
+        """
+        Results out of order, reused ids and a user in between are fine as they are.
+        """
+        for messages in (
+            [],
+            talk(2),
+            [user("q"), call("c1", "c2"), result("c2"), user("wait"), result("c1"), *talk(1)],
+            [call("c1"), result("c1"), call("c1"), result("c1"), assistant("a")],
+        ):
+            view = view_of(messages)
+
+            assert unchanged(view) == run(Repair(), view)
+
+    def test_closes_a_call_that_was_never_answered(self):
+        """
+        With a result that says what it is, put in after the call and never written.
+        """
+        view = view_of([user("q"), call("c1"), *talk(1)])
+        done = run(Repair(replace=True), view)
+        reason = "call c1 (look) was never answered"
+
+        assert (
+            Insert(made_up("c1"), 2, reason=reason, step="Repair(replace=True)"),
+        ) == done.changes
+        assert (*view.messages[:2], made_up("c1"), *view.messages[2:]) == done.messages
+        assert done.record(replace=True) is None
+        assert f"put in after entry 2: tool: {MADE_UP}: {reason}" in done.explain()
+
+    def test_closes_each_of_several_with_its_own(self):
+        """
+        After the block that holds them, in the order of the calls.
+        """
+        messages = [user("q"), call("c1", "c2", "c3"), result("c2"), *talk(1)]
+        done = run(Repair(), view_of(messages))
+
+        assert ["c2", "c1", "c3"] == [
+            each.call_id for message in done.messages for each in message.tool_results
+        ]
+        assert ["q", "", "found", MADE_UP, MADE_UP, "q1", "a1"] == texts(done)
+
+    def test_knows_what_a_reused_id_belongs_to(self):
+        """
+        The older call dangles, the newer is answered, in one block or two.
+        """
+        apart = [call("c1"), call("c1"), result("c1"), assistant("a")]
+        together = [call("c1", "c2"), call("c1"), result("c2"), result("c1"), assistant("a")]
+
+        assert ["", MADE_UP, "", "found", "a"] == seen(Repair(), apart)
+        assert ["", "", "found", "found", MADE_UP, "a"] == seen(Repair(), together)
+
+    def test_leaves_a_call_that_was_just_made(self):
+        """
+        Nobody has spoken since: its result is on the way.
+        """
+        for messages in ([user("q"), call("c1")], [user("q"), call("c1", "c2"), result("c1")]):
+            view = view_of(messages)
+
+            assert unchanged(view) == run(Repair(), view)
+
+    def test_tells_a_call_that_waits_to_wait_once_a_user_has_spoken(self):
+        """
+        No error, since it may be answered yet; then its own result takes over.
+        """
+        waits = [user("q"), call("c1", "c2"), result("c1"), user("hurry")]
+        done = run(Repair(), view_of(waits))
+
+        assert ["q", "", "found", WAITING, "hurry"] == texts(done)
+        assert not done.messages[3].tool_results[0].is_error
+        assert "call c2 (look) waits for its result" in done.explain()
+        assert [] == [m for m in seen(Repair(), [*waits, result("c2")]) if m == WAITING]
+
+    def test_makes_nothing_up_twice(self):
+        """
+        A second run finds the results of the first, of reused ids too.
+        """
+        messages = [call("c1", "c2"), call("c1"), result("c2"), result("c1"), assistant("a")]
+        done = run(Repair(), view_of(messages))
+
+        assert unchanged(done.view) == run(Repair(), done.view)
+
+    def test_sees_what_a_cut_left(self):
+        """
+        Only what is in the view has to be whole; the made-up result leaves with its call.
+        """
+        messages = [user("q"), call("c1"), *talk(2)]
+
+        assert ["q2", "a2"] == seen(Window(2) | Repair(), messages)
+        assert ["q2", "a2"] == seen(Repair() | Window(2), messages)
+
+
+class TestResults:
+    def test_drops_a_result_that_answers_no_call(self):
+        """
+        Of an unknown call, and one that comes twice; in one drop that can be written.
+        """
+        view = view_of(
+            [user("q"), result("c9"), call("c1"), result("c1"), result("c1"), assistant("a")]
+        )
+
+        assert TrimResult(
+            view,
+            (
+                Drop(
+                    Span.of([2, 5]),
+                    reason=ORPHAN,
+                    step="Repair(replace=True)",
+                    replace=True,
+                ),
+            ),
+        ) == run(Repair(replace=True), view)
+        assert ["q", "", "found", "a"] == seen(Repair(), view.messages)
+
+    def test_drops_it_from_between_a_call_and_its_result(self):
+        """
+        It only stands there; nothing ties it to them.
+        """
+        messages = [user("q"), call("c1", "c2"), result("c1"), result("c1"), result("c2")]
+
+        assert ["q", "", "found", "found"] == seen(Repair(), [*messages, *talk(0)])
+
+    def test_keeps_the_words_of_a_user(self):
+        """
+        What else is in the message stays, as a message of the user.
+        """
+        message = user([ToolResult("c9", "lost"), "Any news?"], id="m1", metadata={"a": 1})
+        view = view_of([user("q"), assistant("a"), message])
+        words = user("Any news?", id="m1", metadata={"a": 1})
+
+        assert (Fold(Span.one(3), words, reason=WORDS, step="Repair()"),) == run(
+            Repair(), view
+        ).changes
+        assert words == run(Repair(), view).messages[-1]
+
+    def test_leaves_a_message_that_answers_other_calls_too(self):
+        """
+        And says so: a rewording keeps results that are answered, all or none.
+        """
+        mixed = Message("tool", [ToolResult("c1", "yes"), ToolResult("c9", "lost")])
+        done = run(Repair(), view_of([user("q"), call("c1"), mixed, assistant("a")]))
+
+        assert () == done.changes
+        assert [
+            (
+                "step Repair(): entry 3 stays as it is, and its result of c9 answers no call: "
+                "it holds results of other calls too"
+            )
+        ] == list(done.warnings)
+
+    def test_leaves_results_that_an_assistant_carries(self):
+        """
+        Only of a user's message is it known that its words stand without them.
+        """
+        odd = assistant([Text("Looked."), ToolResult("c9", "lost")])
+        done = run(Repair(), view_of([user("q"), odd]))
+
+        assert () == done.changes
+        assert done.warnings[0].endswith("it holds more, and is no user's but of role assistant")
+
+    def test_leaves_pins(self):
+        """
+        A pin covers its block; one that is reworded keeps its place all the same.
+        """
+        block = [call("c1", "c2"), result("c1"), result("c1"), result("c2"), assistant("a")]
+        done = run(Repair(), view_of([user("q"), *block], pinned=[2]))
+        words = [user([ToolResult("c9"), "hi"]), assistant("a"), user("bye")]
+
+        assert ((), 1) == (done.changes, len(done.warnings))
+        assert done.warnings[0].endswith("its block is pinned")
+        assert ["hi", "a", "bye"] == seen(Repair(), words, pinned=[1])
+
+    def test_leaves_the_last_message_that_is_not_pinned(self):
+        """
+        A view is never empty.
+        """
+        view = view_of([system("s"), result("c8"), result("c9")])
+        done = run(Repair(), view)
+
+        assert [2] == [change.sources.first for change in done.changes]
+        assert done.warnings[0].endswith("nothing else would be left")
+        assert () == run(Repair(), done.view).changes
+
+    def test_leaves_what_is_spared(self):
+        """
+        As any step does under `Sparing`.
+        """
+        messages = [result("c9"), *talk(1)]
+
+        assert ["found", "q1", "a1"] == seen(Sparing(Repair(), first=1), messages)
+
+    def test_words_a_result_whose_call_was_taken_out(self):
+        """
+        The call was retracted before its results came, with words: the words stay.
+        """
+        memory = Memory()
+        memory.append(user("q"), call("c1"))
+        memory.retract(2)
+        memory.append(user([ToolResult("c1", "late"), "There."]))
+
+        assert ["q", "lateThere."] == texts(memory.view())
+        assert ["q", "There."] == texts(memory.context(Repair()))
+
+
+class TestInALog:
+    def test_is_never_written_unless_asked(self):
+        """
+        The log is what it was; a second turn makes the same up again.
+        """
+        memory = Memory(strategy=Repair())
+        memory.append(user("q"), call("c1"), assistant("a"), result("c9"), user("bye"))
+        first = memory.context()
+
+        assert ["q", "", MADE_UP, "a", "bye"] == texts(first) == texts(memory.context())
+        assert ["q", "", "a", "found", "bye"] == texts(memory.view())
+        assert 5 == memory.view().head
+
+    def test_writes_what_leaves_and_not_what_it_made_up(self):
+        """
+        And reverts it.
+        """
+        memory = Memory(strategy=Repair(replace=True))
+        memory.append(user("q"), call("c1"), assistant("a"), result("c9"), user("bye"))
+        done = memory.context()
+
+        assert ["q", "", "a", "bye"] == texts(memory.view())
+        assert ["q", "", MADE_UP, "a", "bye"] == texts(memory.context())
+        memory.revert(done.rec)
+        assert ["q", "", "a", "found", "bye"] == texts(memory.view())
+
+    def test_takes_a_view_that_was_written_back(self):
+        """
+        What is left of it is mended like any other.
+        """
+        gone = Compacted((Drop(Span.of([1, 2]), replace=True),), upto=6)
+        messages = [*talk(1), user("q2"), call("c1"), assistant("a2"), result("c1")]
+
+        assert ["q2", "", "found"] == seen(
+            Repair(), [*talk(1), *messages[2:4], result("c1")], decisions=[evolve(gone, upto=5)]
+        )
+        assert ["q2", "", MADE_UP, "a2"] == seen(
+            Repair(), [*messages[:5], result("c9")], decisions=[gone]
+        )
+
+
+class TestAsAValue:
+    @pytest.mark.parametrize(
+        ("strategy", "shown", "data"),
+        [
+            (Repair(), "Repair()", {"use": "Repair"}),
+            (
+                Repair(replace=True),
+                "Repair(replace=True)",
+                {"use": "Repair", "replace": True},
+            ),
+        ],
+        ids=["plain", "all"],
+    )
+    def test_shows_itself_and_goes_to_data(self, strategy, shown, data):
+        """
+        A repr evaluates back, data is read back.
+        """
+        assert (shown, data) == (repr(strategy), to_data(strategy))
+        assert strategy == eval(shown, {"Repair": Repair})  # noqa: S307  our own repr
+        assert strategy == from_data(data)
+        assert hash(strategy) == hash(from_data(data))
+
+    @pytest.mark.parametrize("strategy", [Repair(), Repair(replace=True)], ids=repr)
+    def test_keeps_the_laws(self, strategy):
+        """
+        Every law, on generated logs.
+        """
+        check_strategy(strategy, examples=30)
