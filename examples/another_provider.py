@@ -49,7 +49,7 @@ print(memory.entries()[-1].message)
 # sent: user: tool_result, tool_result, text
 # renamed, entry 3: the call `call:0` goes as `call_0`, and so does its result
 # renamed, entry 3: the call `call:1` goes as `call_1`, and so does its result
-# joined, entry 5: joined with the user's turn before it
+# joined, entry 5: joined with the tool's turn before it
 # left out, entry 2: the speaker's name 'ana': Anthropic has no field for it
 # left out, entry 3: reasoning of another provider
 # assistant: Booked.

@@ -93,13 +93,13 @@ def ties(messages):
 
 def loop_thinker(messages):
     """
-    The newest entry of the running tool loop that calls and starts with signed thinking.
+    The newest entry of an assistant in the running tool loop that starts with signed thinking.
     """
     for seq in range(len(messages), 0, -1):
         message = messages[seq - 1]
         first = message.parts[0] if message.parts else None
         signed = isinstance(first, Reasoning) and (first.signature or first.encrypted)
-        if calls_of(message) and signed:
+        if speaks(message) and signed:
             return seq
         if has_words(message):
             return 0

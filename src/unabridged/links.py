@@ -145,7 +145,7 @@ def joined(links: Links, seq: int, message: Message) -> tuple[Links, Marks, Span
 
     asked = seq if words else links.asked
     thinker = (0, 0) if words else links.thinker
-    if (calls and _is_signed(message.parts[0])) or thinker[0] > head:
+    if (speaks and message.parts and _is_signed(message.parts[0])) or thinker[0] > head:
         thinker = (head, opener)
     after = Links(
         opener=opener,

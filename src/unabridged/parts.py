@@ -247,10 +247,10 @@ def as_parts(value: object, where: str) -> tuple[Part, ...]:
             return (part,)
         case Iterable() if not isinstance(value, bytes | Mapping):
             parts = tuple(Text(part) if isinstance(part, str) else part for part in value)
-            wrong = next((part for part in parts if not isinstance(part, _PARTS)), None)
-            if wrong is None:
+            wrong = [part for part in parts if not isinstance(part, _PARTS)]
+            if not wrong:
                 return parts
-            value = wrong
+            value = wrong[0]
     msg = (
         f"{where}: expected text or parts (Text, Image, ToolCall, …), "
         f"got {type(value).__name__}; formats.*.load reads a provider's dicts"

@@ -253,8 +253,23 @@ class TestLoad:
         """
         A block becomes one part of the message, and comes back as it was.
         """
-        assert (part,) == one(said(block, role="assistant")).parts
-        assert [said(block, role="assistant")] == dump([assistant(part)])
+        role = "user" if isinstance(part, Image | Document) else "assistant"
+
+        assert (part,) == one(said(block, role=role)).parts
+        assert [said(block, role=role)] == dump([Message(role, part)])
+
+    def test_keeps_a_picture_of_an_assistant_whole(self):
+        """
+        The API takes none from it, so it is nothing that another provider could get from here.
+        """
+        picture = {"type": "image", "source": {"type": "file", "file_id": "f1"}}
+        turn = said(picture, role="assistant")
+
+        assert isinstance(one(turn).parts[0], Opaque)
+        assert [turn] == dump([one(turn)])
+        assert "image: Anthropic takes none from an assistant" == (
+            left_out(Image(file="f1"), "assistant")
+        )
 
     @pytest.mark.parametrize(
         "block",
@@ -320,7 +335,7 @@ class TestLoad:
             {"role": "user"},
             {"role": "user", "content": None},
             said(WORDS),
-            {"role": "assistant", "content": "hi", "id": "msg_1", "type": "message"},
+            {"role": "assistant", "content": "hi", "id": "msg_12345678", "type": "message"},
             {"role": "tool", "content": "noon"},
             {"role": "developer", "content": "Be brief."},
             {"role": "critic", "content": "No.", "name": "ann"},
@@ -745,7 +760,7 @@ class TestLeftOut:
 
 def final(*content: Any, **keys: Any) -> dict[str, Any]:
     return {
-        "id": "msg_1",
+        "id": "msg_12345678",
         "type": "message",
         "role": "assistant",
         "model": "claude",
@@ -848,7 +863,7 @@ class TestReply:
         (message,) = reply(final(*ANSWER))
 
         assert [said(*ANSWER, role="assistant")] == dump([message])
-        assert ("assistant", "msg_1") == (message.role, message.id)
+        assert ("assistant", "msg_12345678") == (message.role, message.id)
         assert ["c1", "c2"] == [call.id for call in message.tool_calls]
         assert {
             "type": "message",

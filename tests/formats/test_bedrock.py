@@ -952,7 +952,7 @@ class TestRequest:
 
 
 RESPONSE = {
-    "ResponseMetadata": {"RequestId": "r1", "HTTPStatusCode": 200},
+    "ResponseMetadata": {"RequestId": "r12345678", "HTTPStatusCode": 200},
     "output": {
         "message": said(
             {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "c2ln"}}},
@@ -1016,7 +1016,7 @@ class TestReply:
         (message,) = reply(RESPONSE)
 
         received = {key: RESPONSE[key] for key in ("stopReason", "usage", "metrics")}
-        assert "r1" == message.id
+        assert "r12345678" == message.id
         assert {"bedrock": {"inner": {"received": received}}} == message.extra.value
         assert [RESPONSE["output"]["message"]] == dump([message])
         assert ["c1", "c2"] == [call.id for call in message.tool_calls]
@@ -1033,14 +1033,14 @@ class TestReply:
         parsed = parsers.create_parser("rest-json").parse(
             {
                 "status_code": 200,
-                "headers": {"x-amzn-requestid": "r9"},
+                "headers": {"x-amzn-requestid": "r98765432"},
                 "body": json.dumps(body).encode(),
             },
             converse().output_shape,
         )
         (message,) = reply(parsed)
 
-        assert ("r9", text) == (message.id, message.text)
+        assert ("r98765432", text) == (message.id, message.text)
         assert [said(*content, role="assistant")] == dump([message])
 
     def test_keeps_keys_beside_what_was_received(self):

@@ -438,15 +438,15 @@ class TestLoad:
 
     def test_results_without_ids_find_their_calls_by_name(self):
         """
-        Without ids, calls and results of one function have its name as their id.
+        Without ids, the name and a number are the id of a call and of its result; neither is sent.
         """
         call = {"functionCall": {"name": "now", "args": {}}}
         response = {"functionResponse": {"name": "now", "response": {"output": "noon"}}}
         turns = [answered(call, call), said(response, response)]
         messages = load(turns)
 
-        assert ["now", "now"] == [call.id for call in messages[0].tool_calls]
-        assert ["now", "now"] == [result.call_id for result in messages[1].tool_results]
+        assert ["now", "now-2"] == [call.id for call in messages[0].tool_calls]
+        assert ["now", "now-2"] == [result.call_id for result in messages[1].tool_results]
         assert own(lacks=["id"]) == messages[1].tool_results[0].extra.value
         assert turns == dump(messages)
 
@@ -975,7 +975,7 @@ class TestReply:
             "candidates": [{"content": {"role": "model", "parts": list(parts)}, **candidate}],
             "usageMetadata": {"totalTokenCount": 9},
             "modelVersion": "gemini-3-pro",
-            "responseId": "r1",
+            "responseId": "r12345678",
         }
 
     def test_reads_a_response(self):
@@ -989,11 +989,11 @@ class TestReply:
         ]
         (message,) = reply(self.response(*parts, finishReason="STOP", index=0))
 
-        assert ("assistant", "r1", "Hello.") == (message.role, message.id, message.text)
+        assert ("assistant", "r12345678", "Hello.") == (message.role, message.id, message.text)
         assert {
             "usageMetadata": {"totalTokenCount": 9},
             "modelVersion": "gemini-3-pro",
-            "responseId": "r1",
+            "responseId": "r12345678",
             "candidates": [{"finishReason": "STOP", "index": 0}],
         } == message.extra.value["gemini"]["inner"]["received"]
         assert [answered(*parts)] == dump([message])
@@ -1016,7 +1016,7 @@ class TestReply:
 
         assert [answered(*parts)] == dump([message])
         assert "parsed" not in message.extra.value["gemini"]["inner"]["received"]
-        assert ("r1", "Hello.", True) == (
+        assert ("r12345678", "Hello.", True) == (
             python.id,
             python.text,
             is_signed(python.tool_calls[0]),
@@ -1025,12 +1025,18 @@ class TestReply:
 
     def test_reads_parallel_calls_without_ids(self):
         """
-        Calls of a server that gives no ids go by their names.
+        Each has an id for its result to find, in any order, which is not sent with either.
         """
         call = {"functionCall": {"name": "now", "args": {}}}
         (message,) = reply(self.response(call, call))
+        results = [tool("two", call_id="now-2"), tool("one", call_id="now")]
+        contents = gemini.request([user("hi"), message, *results])["contents"]
 
-        assert ["now", "now"] == [call.id for call in message.tool_calls]
+        assert ["now", "now-2"] == [call.id for call in message.tool_calls]
+        assert ["two", "one"] == [
+            part["functionResponse"]["response"]["output"] for part in contents[2]["parts"]
+        ]
+        assert not any("id" in part["functionResponse"] for part in contents[2]["parts"])
 
     def test_needs_no_role_or_id(self):
         """
@@ -1117,7 +1123,7 @@ class TestStream:
     def chunk(*parts: Any, **keys: Any) -> dict[str, Any]:
         return {
             "candidates": [{"content": {"role": "model", "parts": list(parts)}}],
-            "responseId": "r1",
+            "responseId": "r12345678",
             **keys,
         }
 
@@ -1136,7 +1142,7 @@ class TestStream:
         ]
         (message,) = reply(iter(chunks))
 
-        assert "r1" == message.id
+        assert "r12345678" == message.id
         assert [
             answered(
                 {"text": "let me see", "thought": True},
@@ -1146,7 +1152,7 @@ class TestStream:
             )
         ] == dump([message])
         assert {
-            "responseId": "r1",
+            "responseId": "r12345678",
             "usageMetadata": {"totalTokenCount": 10},
             "candidates": [{"finishReason": "STOP"}],
         } == message.extra.value["gemini"]["inner"]["received"]

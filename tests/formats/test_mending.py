@@ -203,6 +203,30 @@ class TestResults:
         assert ["user", "assistant", "tool", "user"] == [message.role for message in mended]
 
 
+    def test_in_a_user_s_message_go_as_tool_messages_to_mistral(self):
+        """
+        What came from an API whose results stand in a user's turn, also with words behind them.
+        """
+        mixed = Message("user", [ToolResult("c1", "9"), Text("Well?")])
+        turns = [user("q"), call("c1", "c2"), tool("8", call_id="c2"), mixed]
+        mended = mend(turns, "mistral")
+
+        assert ["user", "assistant", "tool", "tool", "assistant", "user"] == [
+            message.role for message in mended.messages
+        ]
+        assert () == problems(mended, "mistral")
+        assert mended.messages == mend(mended.messages, "mistral").messages
+
+    def test_thousands_of_them_are_mended_in_one_go(self):
+        """
+        Ten thousand neighbours, results in falling order, ids with one long start.
+        """
+        ids = [f"{'x' * 60}{number}" for number in range(5_000)]
+        turns = [user("q"), call(*ids), *(result(id_) for id_ in reversed(ids))]
+
+        assert () == problems(mend([*turns, *[user("a")] * 10_000], "bedrock"), "bedrock")
+
+
 class TestSystem:
     @pytest.mark.parametrize("provider", ["anthropic", "gemini", "bedrock", "mistral"])
     def test_text_in_the_middle_goes_as_a_user_s(self, provider):

@@ -846,7 +846,7 @@ class TestRequest:
 
 def completion(message: dict[str, Any], **keys: Any) -> dict[str, Any]:
     return {
-        "id": "chatcmpl-1",
+        "id": "chatcmpl-12345678",
         "object": "chat.completion",
         "created": 1,
         "model": "gpt-5",
@@ -865,7 +865,7 @@ def completion(message: dict[str, Any], **keys: Any) -> dict[str, Any]:
 
 def chunk(*deltas: dict[str, Any], finish: str | None = None, **keys: Any) -> dict[str, Any]:
     return {
-        "id": "chatcmpl-1",
+        "id": "chatcmpl-12345678",
         "object": "chat.completion.chunk",
         "created": 1,
         "model": "gpt-5",
@@ -965,7 +965,7 @@ class TestReply:
 
         assert turns == dump([loaded])
         assert turns == request([loaded])["messages"]
-        assert ("assistant", "chatcmpl-1") == (loaded.role, loaded.id)
+        assert ("assistant", "chatcmpl-12345678") == (loaded.role, loaded.id)
         assert "gpt-5" == received["model"]
         assert {"index": 0, "finish_reason": "stop", "logprobs": None} == received["choice"]
         assert before == response
@@ -1126,7 +1126,7 @@ class TestStream:
         (loaded,) = reply(iter(events))
 
         assert turns == dump([loaded])
-        assert "chatcmpl-1" == loaded.id
+        assert "chatcmpl-12345678" == loaded.id
         assert before == events
 
     @pytest.mark.parametrize("events", [events for events, _ in STREAMS])

@@ -84,7 +84,7 @@ def back(*items: Any) -> bool:
 
 def response(*output: Any, **keys: Any) -> dict[str, Any]:
     return {
-        "id": "resp_1",
+        "id": "resp_12345678",
         "object": "response",
         "created_at": 1.0,
         "model": "gpt-5",
@@ -1383,7 +1383,7 @@ class TestReply:
         ]
         (message,) = reply(response(*output))
 
-        assert ("assistant", "resp_1", "Hello.No.Hello.") == (
+        assert ("assistant", "resp_12345678", "Hello.No.Hello.") == (
             message.role,
             message.id,
             message.text,
@@ -1407,7 +1407,7 @@ class TestReply:
         found = types.Response.construct(**response(*output, usage=usage))
 
         assert output == dump(reply(found))
-        assert ("resp_1", 4) == (reply(found)[0].id, len(reply(found)[0].parts))
+        assert ("resp_12345678", 4) == (reply(found)[0].id, len(reply(found)[0].parts))
         strict = types.Response.model_validate(response(answer(SAID), CALL))
         assert [answer(SAID), CALL] == dump(reply(strict))
 
@@ -1444,7 +1444,7 @@ class TestReply:
         """
         (message,) = reply(response())
 
-        assert assistant((), id="resp_1") == message
+        assert assistant((), id="resp_12345678") == message
         assert [] == dump([message])
 
     def test_needs_no_id(self):

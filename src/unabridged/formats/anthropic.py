@@ -24,7 +24,7 @@ from unabridged.formats.anthropic_stream import assembled, failure
 from unabridged.formats.extras import refuse
 from unabridged.formats.mending import mend
 from unabridged.formats.provider import Mend
-from unabridged.formats.replies import plain, plain_events
+from unabridged.formats.replies import plain, plain_events, unique_id
 from unabridged.items import Item
 from unabridged.messages import Message, Text, quick_message
 from unabridged.parts import NO_JSON, quick_text
@@ -144,7 +144,9 @@ def reply(response: object) -> tuple[Message, ...]:
 
     blocks = [_sent(block) for block in content]
     parts, form = read_content(blocks, "response.content", "assistant")
-    id_ = found.pop("id") if isinstance(found.get("id"), str) else None
+    id_ = unique_id(found.get("id"))
+    if id_:
+        del found["id"]
     found.pop("role", None)
     shape = {"content": form} if form == "list" else {}
     inner = {"inner": {"received": found}} if found else {}

@@ -68,12 +68,19 @@ def left_out(part: Part, role: str) -> str:
         case _ if role in _SYSTEM:
             return f"{_kind(part)}: Anthropic takes only text in a system message"
         case Image() | Document():
-            source = source_of(part)
-            return source if isinstance(source, str) else ""
+            return _left_media(part, role)
         case ToolCall() | ToolResult() | Reasoning():
             return _misplaced(part, role)
         case never:
             assert_never(never)
+
+
+def _left_media(part: Image | Document, role: str) -> str:
+    if role == "assistant":
+        return f"{_kind(part)}: Anthropic takes none from an assistant"
+    source = source_of(part)
+
+    return source if isinstance(source, str) else ""
 
 
 def read_content(

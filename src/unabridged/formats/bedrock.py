@@ -25,7 +25,7 @@ from unabridged.formats.bedrock_stream import assembled
 from unabridged.formats.extras import refuse
 from unabridged.formats.mending import mend
 from unabridged.formats.provider import Mend
-from unabridged.formats.replies import plain, plain_events
+from unabridged.formats.replies import plain, plain_events, unique_id
 from unabridged.items import Item
 from unabridged.messages import Message, Text, quick_message
 from unabridged.parts import NO_JSON
@@ -147,8 +147,8 @@ def reply(response: object) -> tuple[Message, ...]:
         FormatError: there is no message in it; the text says what there is.
 
     >>> said = {"role": "assistant", "content": [{"text": "Hello."}]}
-    >>> reply({"output": {"message": said}, "ResponseMetadata": {"RequestId": "r1"}})[0].id
-    'r1'
+    >>> reply({"output": {"message": said}, "ResponseMetadata": {"RequestId": "b1f3a7c2"}})[0].id
+    'b1f3a7c2'
     """
     whole = plain(response)
     if whole is None:
@@ -164,7 +164,7 @@ def reply(response: object) -> tuple[Message, ...]:
             raise FormatError(msg)
     match metadata:
         case {"RequestId": str(id_)}:
-            message = evolve(message, id=id_)
+            message = evolve(message, id=unique_id(id_))
     if not whole:
         return (message,)
     keys, shape = own(message.extra).get("keys", {}), {"inner": {"received": whole}}

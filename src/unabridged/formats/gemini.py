@@ -20,7 +20,6 @@ from attrs import evolve
 
 from unabridged.errors import ConfigError, FormatError
 from unabridged.formats.extras import refuse
-from unabridged.formats.gemini_calls import Names
 from unabridged.formats.gemini_contents import (
     put_parts,
     read_content,
@@ -30,6 +29,7 @@ from unabridged.formats.gemini_contents import (
     write_parts,
 )
 from unabridged.formats.gemini_keys import NAME, kept, own
+from unabridged.formats.gemini_names import Names
 from unabridged.formats.gemini_reply import answered
 from unabridged.formats.mending import mend
 from unabridged.formats.provider import Mend
@@ -66,12 +66,12 @@ def load(
     if not isinstance(turns, list | tuple):
         refuse("contents", "a list", turns)
     prompt = () if system is None else (_prompt(system),)
-    names: Names = {}
+    names = Names()
     try:
         messages = [read_content(turn, names, "") for turn in turns]
     except (ConfigError, FormatError):
         # only what is wrong needs its place, so it is read again to be refused with it
-        names = {}
+        names = Names()
         messages = [read_content(turn, names, f"contents[{at}]") for at, turn in enumerate(turns)]
 
     return (*prompt, *messages)
@@ -90,7 +90,7 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     {'role': 'model', 'parts': [{'text': 'Hello!'}]}
     """
     turns: list[dict[str, Any]] = []
-    names: Names = {}
+    names = Names()
     for message in dropwhile(_is_prompt, _checked(messages)):
         turn = write_content(message, names)
         if turn is not None:
@@ -138,7 +138,7 @@ def reply(response: object) -> tuple[Message, ...]:
     'assistant: Hello!'
     """
     content, received, id_ = answered(response)
-    message = read_content({"role": "model", **content}, {}, "response.candidates[0].content")
+    message = read_content({"role": "model", **content}, Names(), "response.candidates[0].content")
     extra = json_of({NAME: {**own(message.extra), "inner": {"received": received}}}, "response")
 
     return (evolve(message, id=id_, extra=extra),)
@@ -166,17 +166,17 @@ def _prompt(system: object) -> Message:
     if isinstance(system, str):
         return Message("system", system)
     if isinstance(system, list | tuple):
-        parts = tuple(read_part(part, {}, f"{where}[{at}]") for at, part in enumerate(system))
+        parts = tuple(read_part(part, Names(), f"{where}[{at}]") for at, part in enumerate(system))
         return Message("system", parts, extra=kept({}, {"system": "list"}, where))
     if not isinstance(system, dict):
         refuse(where, "text, a content or a list of parts", system)
     if system and not ("parts" in system or "role" in system):
         return Message(
-            "system", read_part(system, {}, where), extra=kept({}, {"system": "part"}, where)
+            "system", read_part(system, Names(), where), extra=kept({}, {"system": "part"}, where)
         )
     keys = system.copy()
     shape: dict[str, Any] = {"system": "content"}
-    found = read_parts(keys, {}, shape, where)
+    found = read_parts(keys, Names(), shape, where)
 
     return Message("system", found, extra=kept(keys, shape, where))
 
@@ -185,7 +185,7 @@ def _instruction(prompts: tuple[Message, ...]) -> Any:
     """
     The system prompt in the form it came in; None for none.
     """
-    parts = [part for message in prompts for part in write_parts(message, {})]
+    parts = [part for message in prompts for part in write_parts(message, Names())]
     if len(prompts) != 1:
         return parts or None
     (message,) = prompts

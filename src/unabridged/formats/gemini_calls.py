@@ -1,24 +1,23 @@
 """
 The calls of a Gemini content, read and written.
 
-Where the API gave no id, the function's name is the id of the call and of its
-result, so that results find their calls by name and order.
+Where the API gave no id, `gemini_names` makes one, which is not sent.
 """
 
-from typing import Any, TypeAlias
+from typing import Any
 
 from unabridged.formats.extras import Keys, refuse
 from unabridged.formats.gemini_functions import closed, hints_of, object_in, opened, taken_text
 from unabridged.formats.gemini_keys import kept, own
+from unabridged.formats.gemini_names import Names, is_made
 from unabridged.json_values import json_of, sound_json
 from unabridged.messages import ToolCall
 from unabridged.parts import quick_call
 
-__all__ = ["Names", "read_call", "read_common_call", "write_call"]
+__all__ = ["read_call", "read_common_call", "write_call"]
 
 _CAMEL: dict[str, tuple[str]] = {}
 _SNAKE = {"snake": ("function_call",)}
-Names: TypeAlias = dict[str, str]  # of the functions called, by the call's id
 
 
 def read_common_call(part: Keys, names: Names) -> ToolCall | None:
@@ -26,9 +25,9 @@ def read_common_call(part: Keys, names: Names) -> ToolCall | None:
     The commonest of all calls: id, name and args, signed or not; None for any other part.
 
     >>> call = {"id": "c1", "name": "now", "args": {}}
-    >>> read_common_call({"functionCall": call, "thoughtSignature": "c2ln"}, {}).name
+    >>> read_common_call({"functionCall": call, "thoughtSignature": "c2ln"}, Names()).name
     'now'
-    >>> read_common_call({"functionCall": call, "thought": True}, {})
+    >>> read_common_call({"functionCall": call, "thought": True}, Names())
     """
     form, sign, shape = part.get("functionCall"), "thoughtSignature", _CAMEL
     if form is None:
@@ -47,6 +46,7 @@ def read_common_call(part: Keys, names: Names) -> ToolCall | None:
             return None
         keys = {sign: part[sign]}
     names[id_] = name
+    names.made.discard(id_)
 
     return quick_call(id_, name, arguments, kept(keys, shape, ""))
 
@@ -55,7 +55,7 @@ def read_call(part: Keys, names: Names, where: str) -> ToolCall:
     """
     The call in a `functionCall` part; *names* learns its name.
 
-    >>> read_call({"functionCall": {"id": "c1", "name": "now", "args": {}}}, {}, "part").id
+    >>> read_call({"functionCall": {"id": "c1", "name": "now", "args": {}}}, Names(), "part").id
     'c1'
     """
     keys, shape, inner = opened(part, "functionCall", where)
@@ -72,9 +72,11 @@ def read_call(part: Keys, names: Names, where: str) -> ToolCall:
     else:
         refuse(f"{where}.args", "an object", args)
     hints = shape | hints_of(lacks, inner)
-    names[id_ or name] = name
+    if id_:
+        names[id_] = name
+        names.made.discard(id_)
 
-    return quick_call(id_ or name, name, arguments, kept(keys, hints, where))
+    return quick_call(id_ or names.id_of_call(name), name, arguments, kept(keys, hints, where))
 
 
 def write_call(call: ToolCall) -> dict[str, Any]:
@@ -92,7 +94,7 @@ def write_call(call: ToolCall) -> dict[str, Any]:
     shape = own(call.extra) if call.extra else {}
     lacks = shape.get("lacks", ())
     form: dict[str, Any] = {}
-    if call.id and not ("id" in lacks and call.id == call.name):
+    if call.id and not ("id" in lacks and is_made(call.id, call.name)):
         form["id"] = call.id
     if call.name or "name" not in lacks:
         form["name"] = call.name

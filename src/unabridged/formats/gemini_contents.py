@@ -4,9 +4,11 @@ One content of Gemini, a role and parts, read and written.
 
 from typing import Any
 
+from unabridged.errors import FormatError
 from unabridged.formats.extras import Keys, refuse
-from unabridged.formats.gemini_calls import Names, read_call, read_common_call, write_call
+from unabridged.formats.gemini_calls import read_call, read_common_call, write_call
 from unabridged.formats.gemini_keys import kept, own
+from unabridged.formats.gemini_names import Names, is_made
 from unabridged.formats.gemini_parts import kind_of, left_out, read, write
 from unabridged.formats.gemini_results import read_common_result, read_result, write_result
 from unabridged.messages import Message, Part, Text, ToolCall, ToolResult, quick_message
@@ -23,7 +25,7 @@ def read_content(turn: object, names: Names, where: str) -> Message:
     """
     The message in a content; *names* are those of the calls before it, and learn its calls.
 
-    >>> read_content({"parts": [{"text": "hi"}]}, {}, "contents[0]").role
+    >>> read_content({"parts": [{"text": "hi"}]}, Names(), "contents[0]").role
     'user'
     """
     if not isinstance(turn, dict):
@@ -45,7 +47,7 @@ def read_parts(keys: Keys, names: Names, shape: Keys, where: str) -> tuple[Part,
     """
     The parts that *keys* hold, taken out; their form goes into *shape*.
 
-    >>> read_parts({"parts": [{"text": "hi"}]}, {}, {}, "contents[0]")
+    >>> read_parts({"parts": [{"text": "hi"}]}, Names(), {}, "contents[0]")
     (Text(text='hi'),)
     """
     parts = keys.pop("parts", ...)
@@ -56,6 +58,9 @@ def read_parts(keys: Keys, names: Names, shape: Keys, where: str) -> tuple[Part,
         return (quick_text(parts),)
     if parts is not None and parts is not ...:
         refuse(f"{where}.parts", "a list", parts)
+    if "content" in keys:
+        msg = f"{where}.parts: expected a list, got nothing; with `content` it is another API's form"
+        raise FormatError(msg)
     shape["parts"] = "missing" if parts is ... else "null"
 
     return ()
@@ -65,7 +70,7 @@ def read_part(part: Any, names: Names, where: str) -> Part:
     """
     One part of any kind.
 
-    >>> read_part({"functionCall": {"id": "c1", "name": "now"}}, {}, "contents[0].parts[0]").name
+    >>> read_part({"functionCall": {"id": "c1", "name": "now"}}, Names(), "part").name
     'now'
     """
     if not isinstance(part, dict):
@@ -95,6 +100,7 @@ def read_part(part: Any, names: Names, where: str) -> Part:
 def _read_list(parts: list[Any], names: Names, where: str) -> tuple[Part, ...]:
     found: list[Part] = []
     place = ""
+    names.start()
     for at, part in enumerate(parts):
         if where:
             place = f"{where}.parts[{at}]"
@@ -107,7 +113,7 @@ def write_content(message: Message, names: Names) -> dict[str, Any] | None:
     """
     The message as a content, a fresh dict; None when all of it is left out.
 
-    >>> write_content(Message("assistant", "Hello!"), {})
+    >>> write_content(Message("assistant", "Hello!"), Names())
     {'role': 'model', 'parts': [{'text': 'Hello!'}]}
     """
     parts = write_parts(message, names)
@@ -128,7 +134,7 @@ def write_parts(message: Message, names: Names) -> list[Any]:
     """
     The parts of a message, but for those that are left out.
 
-    >>> write_parts(Message("user", "hi"), {})
+    >>> write_parts(Message("user", "hi"), Names())
     [{'text': 'hi'}]
     """
     parts: list[Any] = []
@@ -136,6 +142,8 @@ def write_parts(message: Message, names: Names) -> list[Any]:
         match part:
             case ToolCall():
                 names[part.id] = part.name
+                lacks = own(part.extra).get("lacks", ()) if part.extra else ()
+                names.sent(part.id, on="id" not in lacks or not is_made(part.id, part.name))
                 parts.append(write_call(part))
             case ToolResult():
                 parts.append(write_result(part, names, message.name))

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from unabridged.errors import FormatError
 from unabridged.formats.extras import refuse
 from unabridged.formats.gemini_stream import assembled
-from unabridged.formats.replies import plain, plain_events
+from unabridged.formats.replies import plain, plain_events, unique_id
 
 __all__ = ["answered"]
 
@@ -55,9 +55,9 @@ def answered(response: object) -> tuple[dict[str, Any], dict[str, Any], str | No
     if not content.get("parts"):
         _refuse_blank(beside)
     received["candidates"] = [beside, *candidates[1:]]
-    id_ = received.get("responseId", received.get("response_id"))
+    id_ = unique_id(received.get("responseId", received.get("response_id")))
 
-    return content, _storable(received), id_ if isinstance(id_, str) and id_ else None
+    return content, _storable(received), id_
 
 
 def _refuse_empty(received: dict[str, Any]) -> NoReturn:

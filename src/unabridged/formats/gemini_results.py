@@ -8,10 +8,10 @@ object is its compact JSON, so that other providers can read it too.
 from typing import Any
 
 from unabridged.formats.extras import Keys, refuse
-from unabridged.formats.gemini_calls import Names
 from unabridged.formats.gemini_functions import closed, hints_of, object_in, opened, taken_text
 from unabridged.formats.gemini_keys import kept, opaque, own
 from unabridged.formats.gemini_media import read_media, spoken
+from unabridged.formats.gemini_names import Names, is_made
 from unabridged.formats.gemini_parts import kind_of, left_out, write
 from unabridged.json_values import json_of
 from unabridged.messages import Audio, Document, Image, Opaque, Text, ToolResult
@@ -31,7 +31,7 @@ def read_common_result(part: Keys, names: Names) -> ToolResult | None:
     The commonest of all results, one text for the call of an id; None for any other.
 
     >>> response = {"id": "c1", "name": "now", "response": {"output": "noon"}}
-    >>> read_common_result({"functionResponse": response}, {"c1": "now"}).text
+    >>> read_common_result({"functionResponse": response}, Names({"c1": "now"})).text
     'noon'
     """
     form, spelled = part.get("functionResponse"), _CAMEL
@@ -40,7 +40,7 @@ def read_common_result(part: Keys, names: Names) -> ToolResult | None:
     if len(part) != 1 or type(form) is not dict or len(form) != 3:  # noqa: PLR2004  the three:
         return None
     id_, name, response = form.get("id"), form.get("name"), form.get("response")
-    if type(id_) is not str or type(name) is not str or not (id_ and name):
+    if type(id_) is not str or type(name) is not str or not (id_ and name) or id_ in names.made:
         return None
     if type(response) is not dict or len(response) != 1 or names.get(id_, id_) != name:
         return None
@@ -57,14 +57,17 @@ def read_result(part: Keys, names: Names, where: str) -> ToolResult:
     The result in a `functionResponse` part; *names* are those of the calls before it.
 
     >>> response = {"id": "c1", "name": "now", "response": {"output": "noon"}}
-    >>> read_result({"functionResponse": response}, {"c1": "now"}, "part")
+    >>> read_result({"functionResponse": response}, Names({"c1": "now"}), "part")
     ToolResult(call_id='c1', content=(Text(text='noon'),), is_error=False)
     """
     keys, shape, inner = opened(part, "functionResponse", where)
     where = f"{where}.functionResponse"
     lacks: list[str] = []
     name = taken_text(inner, "name", lacks, where)
-    call_id = taken_text(inner, "id", lacks, where) or name
+    given = taken_text(inner, "id", lacks, where)
+    if given in names.made:
+        shape["id"] = "sent"  # it looks like one of ours, and is not
+    call_id = given or names.id_of_result(name)
     if name != _named(call_id, names, None) and "name" not in lacks:
         inner["name"] = name  # no call before it says so
     words, is_error = _read_response(inner, shape, where)
@@ -84,9 +87,9 @@ def write_result(result: ToolResult, names: Names, name: str | None) -> dict[str
     The result as Gemini takes it, a fresh dict.
 
     The function's name is that of the newest call with the result's id; for an
-    orphan, the *name* of its message or the id.
+    orphan, the *name* of its message or the id. The id is sent if the call's was.
 
-    >>> write_result(ToolResult("c1", "noon"), {"c1": "now"}, None)
+    >>> write_result(ToolResult("c1", "noon"), Names({"c1": "now"}), None)
     {'functionResponse': {'id': 'c1', 'name': 'now', 'response': {'output': 'noon'}}}
     """
     shape = own(result.extra) if result.extra else {}
@@ -95,7 +98,9 @@ def write_result(result: ToolResult, names: Names, name: str | None) -> dict[str
     if "name" not in lacks:
         called = shape.get("inner", {}).get("name") or _named(result.call_id, names, name)
     form: dict[str, Any] = {}
-    if result.call_id and not ("id" in lacks and result.call_id == called):
+    made = result.call_id in names.made and shape.get("id") != "sent"
+    lacks_id = "id" in lacks and is_made(result.call_id, called)
+    if result.call_id and not (lacks_id or made):
         form["id"] = result.call_id
     if "name" not in lacks:
         form["name"] = called

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from attrs import evolve
 
 from unabridged.formats.provider import Mend, Provider
-from unabridged.formats.rules_of_content import is_blank, is_object, loaded
+from unabridged.formats.rules_of_content import is_blank, is_halved, is_object, loaded
 from unabridged.formats.turns import Turn, as_seen, calls_in, pairs_of, sent
 from unabridged.messages import Document, Part, Text, ToolCall, ToolResult
 
@@ -21,11 +21,13 @@ __all__ = [
     "fit_ids",
     "fit_names",
     "fit_speakers",
+    "mend_letters",
     "tell_left_out",
     "word_documents",
     "wrap_arguments",
 ]
 
+_BASE = 30  # letters of an id that a numbered one keeps
 EMPTY = "(empty)"
 SEE = "(See the document.)"
 
@@ -78,13 +80,14 @@ def _fresh_ids(turns: list[Turn], api: Provider) -> dict[tuple[int, int], str]:
         for place, call in calls_in(turn):
             if not api.sends_id(call):
                 continue
-            id_, number = call.id, numbers.get(call.id, 0)
+            base = api.fit_id(call.id, 0)[:_BASE]
+            id_, number = call.id, numbers.get(base, 0)
             while id_ in used or not api.call_id.fullmatch(id_):
                 id_ = api.fit_id(call.id, number)
                 number += 1
             used.add(id_)
             if id_ != call.id:
-                numbers[call.id] = number
+                numbers[base] = number
                 fresh[at, place] = id_
 
     return fresh
@@ -166,6 +169,39 @@ def fit_speakers(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
         mended.append(evolve(turn, message=evolve(turn.message, name=fitted)))
 
     return mended
+
+
+def mend_letters(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:
+    r"""
+    Put U+FFFD in the place of half a character.
+
+    >>> from unabridged import user
+    >>> from unabridged.formats import mend
+    >>> mend([user("so \ud83d")], "gemini").messages[0].text
+    'so �'
+    """
+    mended: list[Turn] = []
+    for turn in turns:
+        halved = [at for at, part in enumerate(turn.message.parts) if is_halved(part)]
+        if not halved:
+            mended.append(turn)
+            continue
+        mended.append(turn.saying([_whole(part) for part in turn.message.parts]))
+        report.extend(
+            Mend("replaced", turn.seqs[at], "half a character goes as U+FFFD") for at in halved
+        )
+
+    return mended
+
+
+def _whole(part: Part) -> Part:
+    match part:
+        case Text(text=text) if is_halved(part):
+            return evolve(part, text=text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+        case ToolResult() if is_halved(part):
+            return evolve(part, content=tuple([_whole(inner) for inner in part.content]))
+        case _:
+            return part
 
 
 def fill_unsent(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:

@@ -5,6 +5,8 @@ A mender is one function: turns in, turns out, and a line in the report for
 each thing it did. None of them drops a message.
 """
 
+from collections.abc import Sequence
+
 from attrs import evolve
 
 from unabridged.formats.provider import Mend, Provider
@@ -19,6 +21,7 @@ __all__ = [
     "join_neighbours",
     "known_roles",
     "open_on_user",
+    "results_to_tools",
     "trim_the_end",
     "word_orphans",
     "word_system",
@@ -211,24 +214,23 @@ def join_neighbours(turns: list[Turn], api: Provider, report: list[Mend]) -> lis
     >>> [m.text for m in mend([user("a"), user("b")], "bedrock").messages]
     ['ab']
     """
-    mended: list[Turn] = []
-    newest = -1  # the place of the newest turn that the provider sees
-    seen = {id(turn) for turn in turns if as_seen([turn], api.left_out)}
+    groups: list[list[Turn]] = []  # of turns that become one
+    newest = -1  # the place of the newest group that the provider sees
     for turn in turns:
-        if id(turn) not in seen:
-            mended.append(turn)
+        if turn.seqs and not sent(turn, api.left_out):
+            groups.append([turn])
             continue
-        before = mended[newest] if newest >= 0 else None
+        before = groups[newest][-1] if newest >= 0 else None
         if before is None or not _joins(before, turn, api):
-            newest = len(mended)
-            mended.append(turn)
+            newest = len(groups)
+            groups.append([turn])
             continue
-        mended[newest] = _joined(before, turn)
+        groups[newest].append(turn)
         if turn.seq:
             text = f"joined with the {before.side}'s turn before it"
             report.append(Mend("joined", turn.seq, text))
 
-    return mended
+    return [group[0] if len(group) == 1 else _joined(group) for group in groups]
 
 
 def _joins(before: Turn, turn: Turn, api: Provider) -> bool:
@@ -239,24 +241,51 @@ def _joins(before: Turn, turn: Turn, api: Provider) -> bool:
     return sides in ({"assistant"}, {"user"}, {"tool"}, {"user", "tool"})
 
 
-def _joined(before: Turn, turn: Turn) -> Turn:
-    parts = (*before.message.parts, *turn.message.parts)
-    seqs = (*before.seqs, *turn.seqs)
+def _joined(group: Sequence[Turn]) -> Turn:
+    """
+    The turns as one; a user's has its results first.
+    """
+    first, side = group[0], group[-1].side
+    parts = [part for turn in group for part in turn.message.parts]
+    seqs = [seq for turn in group for seq in turn.seqs]
     order = list(range(len(parts)))
-    role = "assistant" if turn.side == "assistant" else "user"
-    if turn.side == "system":
-        role = "system"
+    role = side if side in {"assistant", "system"} else "user"
     if role == "user":
         order.sort(key=lambda place: not isinstance(parts[place], ToolResult))
-    same_name = before.message.name == turn.message.name
+    names = {turn.message.name for turn in group}
     message = evolve(
-        before.message,
+        first.message,
         role=role,
-        parts=tuple(parts[place] for place in order),
-        name=before.message.name if same_name else None,
+        parts=tuple([parts[place] for place in order]),
+        name=first.message.name if len(names) == 1 else None,
     )
 
-    return Turn(message, before.seq, tuple(seqs[place] for place in order))
+    return Turn(message, first.seq, tuple([seqs[place] for place in order]))
+
+
+def results_to_tools(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:
+    """
+    Make tool messages of the results in a user's message, before what else it holds.
+
+    >>> from unabridged.formats import mend
+    >>> from unabridged.testing import call
+    >>> turns = [user("hi"), call("c1"), user([ToolResult("c1", "9"), "Well?"])]
+    >>> [message.role for message in mend(turns, "mistral").messages]
+    ['user', 'assistant', 'tool', 'assistant', 'user']
+    """
+    mended: list[Turn] = []
+    for turn in turns:
+        parts = turn.message.parts
+        results = [at for at, part in enumerate(parts) if isinstance(part, ToolResult)]
+        if turn.side != "user" or not results:
+            mended.append(turn)
+            continue
+        told = turn.taking(results)
+        mended.append(evolve(told, message=Message("tool", told.message.parts)))
+        if rest := [at for at in range(len(parts)) if at not in set(results)]:
+            mended.append(turn.taking(rest))
+
+    return mended
 
 
 def bridge_results(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:

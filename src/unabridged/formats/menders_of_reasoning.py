@@ -10,7 +10,11 @@ from collections.abc import Callable
 from unabridged.formats.gemini_parts import with_dummy_signature
 from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.responses_parts import item_id, without_id
-from unabridged.formats.rules_of_reasoning import first_calls_unsigned, led_without_reasoning
+from unabridged.formats.rules_of_reasoning import (
+    first_calls_unsigned,
+    leads_nowhere,
+    led_without_reasoning,
+)
 from unabridged.formats.turns import Turn, as_seen, sent
 from unabridged.messages import Part, Reasoning, ToolCall
 
@@ -21,7 +25,8 @@ def free_items(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Tur
     """
     Take the ids off items that stand without the reasoning item they followed, or twice.
 
-    Without an id an item is a fresh one, and needs no other.
+    Without an id an item is a fresh one, and needs no other. A reasoning item
+    that nothing followed, as when an answer was cut off, is left out.
 
     >>> from unabridged import Message
     >>> from unabridged.formats import openai_responses
@@ -49,7 +54,22 @@ def free_items(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Tur
         text = f"the item `{item_id(seen[at].parts[place])}` goes without its id"
         report.append(Mend("freed", seen[at].seqs[place], text))
 
-    return _with(turns, loose, api, without_id)
+    mended = _with(turns, loose, api, without_id)
+    trailing = {
+        (at, len(turn.parts) - 1) for at, turn in enumerate(seen) if leads_nowhere(seen, at)
+    }
+    for at, place in sorted(trailing):
+        text = "a reasoning item that nothing followed"
+        report.append(Mend("left out", seen[at].seqs[place], text))
+
+    return _with(mended, trailing, api, _unowned)
+
+
+def _unowned(part: Part) -> Part:
+    """
+    Reasoning that no API knows as its own, so that none is sent it.
+    """
+    return Reasoning(part.text) if isinstance(part, Reasoning) else part
 
 
 def sign_calls(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:

@@ -26,7 +26,7 @@ from unabridged.formats.chat_write import write_message
 from unabridged.formats.extras import refuse
 from unabridged.formats.mending import mend
 from unabridged.formats.provider import Mend
-from unabridged.formats.replies import plain, plain_events
+from unabridged.formats.replies import plain, plain_events, unique_id
 from unabridged.items import Item
 from unabridged.messages import Audio, Message, Part, Text
 
@@ -134,7 +134,7 @@ def reply(response: object) -> tuple[Message, ...]:
     Raises:
         FormatError: there is no message in it: an error, or what a filter stopped.
 
-    >>> answer = {"id": "chatcmpl-1", "choices": [{"message": {"content": "Hello!"}}]}
+    >>> answer = {"id": "chatcmpl-9RlLmZ1u", "choices": [{"message": {"content": "Hello!"}}]}
     >>> str(reply(answer)[0])
     'assistant: Hello!'
     """
@@ -142,7 +142,9 @@ def reply(response: object) -> tuple[Message, ...]:
     if found is None:
         found = assembled(plain_events(response))
     choice, others = _first_choice(found)
-    id_ = found.pop("id") if isinstance(found.get("id"), str) else None
+    id_ = unique_id(found.get("id"))
+    if id_:
+        del found["id"]
     given = choice.pop("message")
     turn, aside = _parted(given)
     message = read_turn(turn, _WHERE)

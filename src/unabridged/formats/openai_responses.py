@@ -24,7 +24,7 @@ from typing import Any
 from unabridged.errors import ConfigError, FormatError
 from unabridged.formats.extras import refuse
 from unabridged.formats.mending import mend
-from unabridged.formats.replies import plain, plain_events
+from unabridged.formats.replies import plain, plain_events, unique_id
 from unabridged.formats.responses_items import CLIENT, write_message
 from unabridged.formats.responses_parts import NAME, kept, own
 from unabridged.formats.responses_reading import answered, read
@@ -147,9 +147,8 @@ def reply(response: object) -> tuple[Message, ...]:
     output = found.get("output", ...)
     if not isinstance(output, list):
         refuse("response.output", "a list", output)
-    id_ = found.get("id")
 
-    return (answered(output, id_ if isinstance(id_, str) else None),)
+    return (answered(output, unique_id(found.get("id"))),)
 
 
 def _is_told(message: Message) -> bool:

@@ -58,7 +58,7 @@ class Provider:
     are made one turn, which the API *merges* by itself or else refuses. *prompt*:
     the API takes system text only before everything else; *keeps_system* tells a
     system message that it took in its place. *blank*: "empty" or "white" texts
-    are refused. *sends_id* tells a call whose id the API has.
+    are refused, or messages of "nothing". *sends_id* tells a call whose id the API has.
 
     >>> from unabridged.formats.providers import PROVIDERS
     >>> PROVIDERS["anthropic"].results, PROVIDERS["anthropic"].joins

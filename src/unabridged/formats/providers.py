@@ -17,12 +17,14 @@ from unabridged.formats import (
     responses_parts,
 )
 from unabridged.formats.extras import Extras
+from unabridged.formats.gemini_names import is_made
 from unabridged.formats.menders_of_content import (
     fill_blanks,
     fill_unsent,
     fit_ids,
     fit_names,
     fit_speakers,
+    mend_letters,
     tell_left_out,
     word_documents,
     wrap_arguments,
@@ -33,6 +35,7 @@ from unabridged.formats.menders_of_order import (
     join_neighbours,
     known_roles,
     open_on_user,
+    results_to_tools,
     trim_the_end,
     word_orphans,
     word_system,
@@ -49,6 +52,7 @@ from unabridged.formats.rules_of_content import (
     no_empty_message,
     roles_are_known,
     speakers_fit,
+    texts_are_sound,
 )
 from unabridged.formats.rules_of_order import (
     alternates,
@@ -85,7 +89,7 @@ def _stood_in_bedrock(message: Message) -> bool:
 
 
 def _has_id(call: ToolCall) -> bool:
-    return "id" not in _GEMINI.own(call.extra).get("lacks", ())
+    return "id" not in _GEMINI.own(call.extra).get("lacks", ()) or not is_made(call.id, call.name)
 
 
 def _nine(id_: str, number: int) -> str:
@@ -105,7 +109,14 @@ _ANY_ID = re.compile(r"(?s).{1,64}")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _CHAT_SPEAKER = re.compile(r"[^\s<|\\/>]{1,64}")
 
-_EVERYWHERE = (roles_are_known, somebody_speaks, ids_are_unique, ids_fit, names_fit)
+_EVERYWHERE = (
+    roles_are_known,
+    somebody_speaks,
+    texts_are_sound,
+    ids_are_unique,
+    ids_fit,
+    names_fit,
+)
 _APART = (
     starts_on_user,
     system_comes_first,
@@ -116,7 +127,7 @@ _APART = (
     results_first,
     paired,
 )
-_FIRST = (known_roles, fit_names, word_orphans)
+_FIRST = (known_roles, mend_letters, fit_names, word_orphans)
 _HOME = (*_FIRST, home_results, fill_unsent, fit_ids)
 _ONE_PROMPT = (
     *_HOME,
@@ -153,6 +164,8 @@ PROVIDERS = {
             results="run",
             rules=(
                 *_EVERYWHERE,
+                no_blank_text,
+                no_empty_message,
                 starts_on_user,
                 system_comes_first,
                 alternates,
@@ -162,6 +175,7 @@ PROVIDERS = {
             ),
             menders=(
                 *_HOME,
+                results_to_tools,
                 fit_speakers,
                 word_system,
                 fill_blanks,
@@ -175,6 +189,7 @@ PROVIDERS = {
             speaker=_CHAT_SPEAKER,
             joins=True,
             prompt=True,
+            blank="empty",
             fit_id=_nine,
         ),
         Provider(
@@ -182,11 +197,18 @@ PROVIDERS = {
             "Responses",
             left_out=responses_parts.left_out,
             results="anywhere",
-            rules=(*_EVERYWHERE, paired_anywhere, reasoning_leads, items_are_unique),
+            rules=(
+                *_EVERYWHERE,
+                no_empty_message,
+                paired_anywhere,
+                reasoning_leads,
+                items_are_unique,
+            ),
             menders=(*_FIRST, fill_unsent, fit_ids, fill_blanks, free_items, tell_left_out),
             call_id=_ANY_ID,
             tool_name=re.compile(r"[a-zA-Z0-9_-]{1,128}"),
             unique="whole",
+            blank="nothing",
         ),
         Provider(
             "anthropic",
@@ -203,6 +225,7 @@ PROVIDERS = {
             menders=(*_ONE_PROMPT, trim_the_end, tell_left_out),
             call_id=re.compile("[a-zA-Z0-9_-]+"),
             tool_name=re.compile("[a-zA-Z0-9_-]{1,128}"),
+            unique="whole",
             joins=True,
             merges=True,
             prompt=True,

@@ -17,7 +17,8 @@ def problems(messages: Iterable[Message | Item] | Mended, provider: str) -> tupl
     """
     What *provider* would refuse of these messages, by entry.
 
-    A *provider* is the name of a format's module, or "mistral". Give a view for
+    A *provider* is the name of a format's module, or "mistral". Tool messages in a
+    row are one turn where the API has none of its own, as `request` makes it. Give a view for
     the numbers of its entries, or what `mend` gave for what is left after it.
 
     Raises:
@@ -32,8 +33,8 @@ def problems(messages: Iterable[Message | Item] | Mended, provider: str) -> tupl
     api = provider_of(provider)
     turns = messages.turns if isinstance(messages, Mended) else turns_of(messages)
     seen = as_seen(turns, api.left_out)
-    if api.merges:
-        seen = as_joined(seen)
+    if api.results == "next":
+        seen = as_joined(seen, tools_only=not api.merges)
     found = [problem for rule in api.rules for problem in rule(seen, api)]
 
     return tuple(sorted(found, key=lambda problem: (problem.seq, problem.rule, problem.text)))

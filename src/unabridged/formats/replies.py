@@ -2,13 +2,16 @@
 What a client gives back from a call, as plain values.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from unabridged.errors import FormatError
 from unabridged.formats.extras import refuse
 
-__all__ = ["plain", "plain_events"]
+__all__ = ["plain", "plain_events", "unique_id"]
 
+_TELLING = 8
 _WISH = "a response of the client, its dict, or the events of a stream"
 
 
@@ -46,6 +49,11 @@ def plain_events(events: object) -> tuple[dict[str, Any], ...]:
     >>> plain_events([{"type": "message_stop"}])
     ({'type': 'message_stop'},)
     """
+    if hasattr(events, "__aiter__"):
+        msg = (
+            "response: an asynchronous stream; collect it first: [event async for event in stream]"
+        )
+        raise FormatError(msg)
     if not isinstance(events, Iterable) or isinstance(events, str | bytes):
         refuse("response", _WISH, events)
     found: list[dict[str, Any]] = []
@@ -56,3 +64,20 @@ def plain_events(events: object) -> tuple[dict[str, Any], ...]:
         found.append(as_dict)
 
     return tuple(found)
+
+
+def unique_id(value: object) -> str | None:
+    """
+    The id of a response, if it tells the response from all others; else None.
+
+    A message with an id is kept once, so an id must not come again. Some servers
+    number their responses, or draw from a few hundred numbers: what follows the
+    prefix has to be eight letters or more.
+
+    >>> unique_id("msg_01XFDUDYJgAACzvnptvVoYEL"), unique_id("chatcmpl-123"), unique_id("")
+    ('msg_01XFDUDYJgAACzvnptvVoYEL', None, None)
+    """
+    if not isinstance(value, str) or len(re.split("[-_]", value)[-1]) < _TELLING:
+        return None
+
+    return value

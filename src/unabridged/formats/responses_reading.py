@@ -72,8 +72,8 @@ def answered(output: Sequence[object], id: str | None) -> Message:  # noqa: A002
     """
     The one message of a response, without what the client alone put into its items.
 
-    >>> answered([{"type": "web_search_call", "id": "ws_1"}], "resp_1").id
-    'resp_1'
+    >>> answered([{"type": "web_search_call", "id": "ws_1"}], "resp_12345678").id
+    'resp_12345678'
     """
     places = [f"response.output[{at}]" for at in range(len(output))]
     for item, where in zip(output, places, strict=True):

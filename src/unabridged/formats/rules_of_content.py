@@ -5,6 +5,7 @@ Each rule is one function over a conversation as a provider sees it.
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 from unabridged.formats.extras import Extras
@@ -20,6 +21,7 @@ __all__ = [
     "ids_are_unique",
     "ids_fit",
     "is_blank",
+    "is_halved",
     "is_object",
     "loaded",
     "names_fit",
@@ -27,8 +29,10 @@ __all__ = [
     "no_empty_message",
     "roles_are_known",
     "speakers_fit",
+    "texts_are_sound",
 ]
 
+_HALF = re.compile("[\ud800-\udfff]")
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool"})
 
 
@@ -42,6 +46,8 @@ def is_blank(part: Part, api: Provider) -> bool:
     (True, False)
     """
     if not api.blank or not isinstance(part, Text):
+        return False
+    if api.blank == "nothing":  # an empty text is taken, an empty message is not
         return False
     if api.blank == "empty":
         return not part.text and not Extras(api.name).own(part.extra)
@@ -113,16 +119,17 @@ def ids_are_unique(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     """
     No two calls have one id: in a turn, or in the whole where ids alone pair.
 
-    "messages.1.content.1: tool_use ids must be unique" (Anthropic); "The toolUse
-    blocks at messages.2.content contain duplicate Ids" (Bedrock). Where results
-    find their calls by id alone (Responses), twice the same id is ambiguous.
+    "messages.1.content.1: tool_use ids must be unique" (Anthropic, by users'
+    reports over the whole conversation); "The toolUse blocks at
+    messages.2.content contain duplicate Ids" (Bedrock). Where results find their
+    calls by id alone (Responses), twice the same id is ambiguous.
 
     >>> from unabridged.formats import problems
     >>> from unabridged.testing import call, result, user
     >>> again = [user("hi"), call("c1"), result("c1"), call("c1"), result("c1")]
     >>> [(p.rule, p.seq) for p in problems(again, "openai_responses")]
     [('repeated id', 4)]
-    >>> problems(again, "anthropic")
+    >>> problems(again, "openai_chat")
     ()
     """
     used: set[str] = set()
@@ -237,6 +244,37 @@ def loaded(text: str) -> object:
         return json_of(json.loads(text)).value
     except (ValueError, RecursionError):
         return None
+
+
+def texts_are_sound(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
+    r"""
+    No text holds half of a character, a lone surrogate.
+
+    It has no form in UTF-8, in which every client writes its request.
+
+    >>> from unabridged import user
+    >>> from unabridged.formats import problems
+    >>> [found.rule for found in problems([user("\ud83d")], "openai_chat")]
+    ['half a character']
+    """
+    for turn in seen:
+        for part, seq in zip(turn.parts, turn.seqs, strict=True):
+            if is_halved(part):
+                yield Problem("half a character", seq, "a lone surrogate, which UTF-8 cannot hold")
+
+
+def is_halved(part: Part) -> bool:
+    r"""
+    Whether a text, or one of a result's, holds a lone surrogate.
+
+    >>> is_halved(Text("\ud83d")), is_halved(Text("hi"))
+    (True, False)
+    """
+    if isinstance(part, ToolResult):
+        return any(is_halved(inner) for inner in part.content)
+    text = part.text if isinstance(part, Text) else ""
+
+    return not text.isascii() and _HALF.search(text) is not None
 
 
 def roles_are_known(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:

@@ -4,10 +4,12 @@ Rules of calls and results: who answers whom, and where the answers must stand.
 Each rule is one function over a conversation as a provider sees it.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from unabridged.formats.provider import Provider
 from unabridged.formats.turns import Problem, Seen
+from unabridged.messages import ToolResult
 
 __all__ = ["paired", "paired_anywhere", "response_count", "results_first"]
 
@@ -30,35 +32,52 @@ def paired(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     1 unanswered call
     3 orphan result
     """
-    open_calls: list[tuple[str, int]] = []
+    open_calls: dict[str, list[int]] = {}
     for turn in seen:
         if open_calls and not turn.results:
             yield from _unanswered(open_calls)
-            open_calls = []
+            open_calls = {}
         for result, seq in turn.results:
-            place = _first(open_calls, result.call_id)
-            if place is None:
+            if not _answers(open_calls, result.call_id):
                 text = f"the result of `{result.call_id}` follows no call with that id"
                 yield Problem("orphan result", seq, text)
-            else:
-                del open_calls[place]
-        calls = [(call.id, seq) for call, seq in turn.calls]
+        calls = _ids(turn)
         is_next = api.results == "next" and not calls
         if open_calls and (calls or turn.asks or is_next):
             yield from _unanswered(open_calls)
-            open_calls = []
+            open_calls = {}
         open_calls = calls or open_calls
     yield from _unanswered(open_calls)
 
 
-def _first(open_calls: Sequence[tuple[str, int]], id_: str) -> int | None:
-    return next((at for at, (open_id, _) in enumerate(open_calls) if open_id == id_), None)
+def _ids(turn: Seen) -> dict[str, list[int]]:
+    """
+    The ids of the calls in a turn, each with the entries that call with it, the last first.
+    """
+    ids: dict[str, list[int]] = {}
+    for call, seq in reversed(turn.calls):
+        ids.setdefault(call.id, []).append(seq)
+
+    return ids
 
 
-def _unanswered(open_calls: Sequence[tuple[str, int]]) -> Iterator[Problem]:
-    for id_, seq in open_calls:
-        text = f"the call `{id_}` is not followed by its result; Repair() closes it"
-        yield Problem("unanswered call", seq, text)
+def _answers(open_calls: dict[str, list[int]], id_: str) -> bool:
+    """
+    Whether a call with this id is open; it is so no longer.
+    """
+    seqs = open_calls.get(id_)
+    if not seqs:
+        return False
+    seqs.pop()
+
+    return True
+
+
+def _unanswered(open_calls: dict[str, list[int]]) -> Iterator[Problem]:
+    for id_, seqs in open_calls.items():
+        for seq in seqs:
+            text = f"the call `{id_}` is not followed by its result; Repair() closes it"
+            yield Problem("unanswered call", seq, text)
 
 
 def paired_anywhere(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
@@ -76,15 +95,12 @@ def paired_anywhere(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     open_calls: dict[str, list[int]] = {}
     for turn in seen:
         for result, seq in turn.results:
-            if not open_calls.get(result.call_id):
+            if not _answers(open_calls, result.call_id):
                 text = f"the output of `{result.call_id}` has no call with that id before it"
                 yield Problem("orphan result", seq, text)
-            else:
-                open_calls[result.call_id].pop(0)
-        for call, seq in turn.calls:
-            open_calls.setdefault(call.id, []).append(seq)
-    for id_, seqs in open_calls.items():
-        yield from _unanswered([(id_, seq) for seq in seqs])
+        for id_, seqs in _ids(turn).items():
+            open_calls[id_] = seqs + open_calls.get(id_, [])
+    yield from _unanswered(open_calls)
 
 
 def results_first(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
@@ -104,12 +120,11 @@ def results_first(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     for turn in seen:
         if turn.side != "user" or not turn.results:
             continue
-        behind = turn.parts[len(turn.results) :]
-        for result, seq in turn.results:
-            if not any(part is result for part in behind):
-                continue
-            text = f"the result of `{result.call_id}` stands behind other parts of its turn"
-            yield Problem("result not first", seq, text)
+        leading = len(turn.results)
+        for part, seq in zip(turn.parts[leading:], turn.seqs[leading:], strict=True):
+            if isinstance(part, ToolResult):
+                text = f"the result of `{part.call_id}` stands behind other parts of its turn"
+                yield Problem("result not first", seq, text)
 
 
 def response_count(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
@@ -128,14 +143,14 @@ def response_count(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     for at, turn in enumerate(seen):
         if not turn.calls or at + 1 == len(seen):
             continue
-        responses = [result.call_id for result, _ in seen[at + 1].results]
-        if len(responses) == len(turn.calls):
+        responses = Counter(result.call_id for result, _ in seen[at + 1].results)
+        if responses.total() in {0, len(turn.calls)}:  # none at all is told as unanswered
             continue
-        text = f"{len(turn.calls)} calls, and {len(responses)} responses in the turn after them"
+        text = f"{len(turn.calls)} calls, and {responses.total()} responses in the turn after them"
         for call, seq in turn.calls:
-            if call.id in responses:
-                responses.remove(call.id)
+            if responses[call.id]:
+                responses[call.id] -= 1
             else:
                 yield Problem("response count", seq, text)
-        if responses:
+        if responses.total():
             yield Problem("response count", seen[at + 1].seq, text)

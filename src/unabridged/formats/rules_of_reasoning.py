@@ -10,12 +10,13 @@ from unabridged.formats.gemini_parts import is_signed
 from unabridged.formats.provider import Provider
 from unabridged.formats.responses_parts import item_id, was_led
 from unabridged.formats.turns import Problem, Seen
-from unabridged.messages import Part, Reasoning
+from unabridged.messages import Part, Reasoning, ToolCall
 
 __all__ = [
     "calls_are_signed",
     "first_calls_unsigned",
     "items_are_unique",
+    "leads_nowhere",
     "led_without_reasoning",
     "loop_start",
     "reasoning_leads",
@@ -45,6 +46,7 @@ def thinking_leads_the_loop(seen: Sequence[Seen], api: Provider) -> Iterator[Pro
     "When thinking is enabled, a final assistant message must start with a
     thinking block (preceding the lastmost set of tool_use and tool_result
     blocks)" (https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking).
+    It is said of the loop as a whole.
 
     >>> from unabridged.formats import anthropic
     >>> from unabridged.formats import problems
@@ -56,16 +58,16 @@ def thinking_leads_the_loop(seen: Sequence[Seen], api: Provider) -> Iterator[Pro
     ...     {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1"}]},
     ... ]
     >>> [(p.rule, p.seq) for p in problems(anthropic.load(turns), "anthropic")]
-    [('thinking missing', 2)]
+    [('thinking missing', 0)]
     """
     loop = [turn for turn in seen[loop_start(seen) :] if turn.side == "assistant"]
-    if not any(turn.calls for turn in loop):
+    parts = (part for turn in loop for part in turn.parts)
+    marks = [part for part in parts if isinstance(part, Reasoning | ToolCall)]
+    if not marks or _thinks(marks[0]):
         return
-    if any(_thinks(part) for turn in loop for part in turn.parts) and not any(
-        map(_thinks, loop[0].parts[:1])
-    ):
-        text = "the tool loop that is running thinks, and does not start with thinking"
-        yield Problem("thinking missing", loop[0].seqs[0], text)
+    if any(_thinks(part) for part in marks):
+        text = "the tool loop that is running thinks, and calls before it does"
+        yield Problem("thinking missing", 0, text)
 
 
 def _thinks(part: Part) -> bool:
@@ -112,13 +114,25 @@ def reasoning_leads(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     [('reasoning apart', 1)]
     """
     for at, turn in enumerate(seen):
-        goes_on = at + 1 < len(seen) and seen[at + 1].side == "assistant"
-        if turn.parts and _thinks(turn.parts[-1]) and not goes_on:
+        if leads_nowhere(seen, at):
             text = "a reasoning item without the item that followed it"
             yield Problem("reasoning apart", turn.seqs[-1], text)
         for place in led_without_reasoning(seen, at):
             text = "an item with the id it got after a reasoning item, without that item"
             yield Problem("reasoning apart", turn.seqs[place], text)
+
+
+def leads_nowhere(seen: Sequence[Seen], at: int) -> bool:
+    """
+    Whether turn *at* ends on reasoning, and no turn of the model goes on from it.
+
+    >>> leads_nowhere([], 0)
+    False
+    """
+    if at >= len(seen) or not any(map(_thinks, seen[at].parts[-1:])):
+        return False
+
+    return at + 1 == len(seen) or seen[at + 1].side != "assistant"
 
 
 def led_without_reasoning(seen: Sequence[Seen], at: int) -> Iterator[int]:

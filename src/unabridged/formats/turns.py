@@ -147,6 +147,10 @@ def turns_of(messages: Iterable[Message | Item]) -> tuple[Turn, ...]:
     unabridged.errors.ConfigError: messages[0]: expected a Message or an item of a view, got str
     """
     turns: list[Turn] = []
+    if not isinstance(messages, Iterable):
+        hint = "; give the result's .view or .messages" if hasattr(messages, "view") else ""
+        msg = f"messages: expected messages or a view, got {type(messages).__name__}{hint}"
+        raise ConfigError(msg)
     for at, given in enumerate(messages):
         match given:
             case Message():
@@ -194,26 +198,38 @@ def sent(turn: Turn, left_out: LeftOut) -> list[int]:
     return [at for at, part in enumerate(turn.message.parts) if not left_out(part, role)]
 
 
-def as_joined(seen: Iterable[Seen]) -> list[Seen]:
+def as_joined(seen: Iterable[Seen], *, tools_only: bool = False) -> list[Seen]:
     """
-    What a provider makes of turns that it joins by itself, neighbours of one role.
+    What a provider makes of turns that it joins by itself: neighbours of one role.
+
+    With *tools_only* it joins tool messages alone, which are no turns of its own.
 
     >>> from unabridged.messages import user
     >>> turns = as_joined(as_seen(turns_of([user("a"), user("b")]), lambda part, role: ""))
     >>> [(turn.seq, len(turn.parts)) for turn in turns]
     [(1, 2)]
     """
-    joined: list[Seen] = []
+    groups: list[list[Seen]] = []
     for turn in seen:
-        before = joined[-1] if joined else None
-        if before is None or not before.parts or not turn.parts or not _same(before, turn):
-            joined.append(turn)
-            continue
-        side = "user" if before.side == "tool" else before.side
-        parts, seqs = (*before.parts, *turn.parts), (*before.seqs, *turn.seqs)
-        joined[-1] = Seen(side, parts, seqs, before.seq, before.message)
+        before = groups[-1][-1] if groups else turn
+        tools = turn.side == before.side == "tool"
+        one = groups and before.parts and turn.parts and _same(before, turn)
+        if one and (tools or not tools_only):
+            groups[-1].append(turn)
+        else:
+            groups.append([turn])
 
-    return joined
+    return [group[0] if len(group) == 1 else _as_one(group) for group in groups]
+
+
+def _as_one(group: Sequence[Seen]) -> Seen:
+    first = group[0]
+    parts = tuple(part for turn in group for part in turn.parts)
+    seqs = tuple(seq for turn in group for seq in turn.seqs)
+
+    return Seen(
+        "user" if first.side == "tool" else first.side, parts, seqs, first.seq, first.message
+    )
 
 
 def _same(before: Seen, turn: Seen) -> bool:

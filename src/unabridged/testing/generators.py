@@ -52,6 +52,7 @@ _TEXTS = (
     "a rather longer line of words that fills more of a small budget than others do",
 )
 _IDS = ("c1", "c2", "c3")
+_OWNER = {"anthropic": {"as": "thinking"}}  # a thought that one provider knows as its own
 _SAID = {
     "user": 5, "assistant": 3, "batch": 6, "call": 1, "answer": 2, "thought": 2, "system": 1,
     "loop": 1, "paused": 1,
@@ -95,7 +96,7 @@ def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # n
         case "thought":
             if draw(st.booleans()):
                 return [assistant(Reasoning("let me see")), assistant(draw(_text))]
-            return [assistant([Reasoning("so", signature="c2ln"), Text(draw(_text))])]
+            return [assistant([Reasoning("so", signature="c2ln", extra=_OWNER), Text(draw(_text))])]
         case "loop":
             return _loop(draw)
         case "paused":
@@ -108,7 +109,9 @@ def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # n
 
 
 def _calling(draw: st.DrawFn, ids: Sequence[str]) -> Message:
-    thought = [Reasoning("look", signature="c2ln")] if draw(st.integers(0, 4)) == 0 else []
+    thought = (
+        [Reasoning("look", signature="c2ln", extra=_OWNER)] if draw(st.integers(0, 4)) == 0 else []
+    )
     return assistant([*thought], calls=[ToolCall(id_, "look", {"q": 1}) for id_ in ids])
 
 
@@ -142,7 +145,7 @@ def _loop(draw: st.DrawFn) -> list[Message]:
     said: list[Message] = []
     for step in range(draw(st.integers(2, 3))):
         thinks = step == 0 or draw(st.integers(0, 3)) == 0
-        thought = [Reasoning("look", signature="c2ln")] if thinks else []
+        thought = [Reasoning("look", signature="c2ln", extra=_OWNER)] if thinks else []
         id_ = draw(st.sampled_from(_IDS))
         said += [assistant([*thought, ToolCall(id_, "look")]), tool(draw(_text), call_id=id_)]
 

@@ -103,7 +103,7 @@ def _thinker(messages: Sequence[Message]) -> int:
     """
     for seq in range(len(messages), 0, -1):
         message = messages[seq - 1]
-        if _calls(message) and _at(message, 0, Reasoning):
+        if speaks(message) and _at(message, 0, Reasoning):
             thought = message.reasoning[0]
             item = '"openai_responses"' in thought.extra.text
             if thought.signature or (thought.encrypted and not item):
