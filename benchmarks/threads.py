@@ -15,7 +15,7 @@ from unabridged import Message, ToolCall, assistant, tool, user
 from unabridged.records import Appended
 from unabridged.stores import InMemoryStore, SqliteStore, Store
 
-__all__ = ["BEYOND", "SHAPES", "filled", "opened"]
+__all__ = ["BEYOND", "DISTINCT", "SHAPES", "filled", "opened", "words"]
 
 WORDS = ("we", "fly", "from", "Madrid", "to Lima", "on 24 May", "two seats", "by the window")
 BATCH, DISTINCT = 10_000, 2_000

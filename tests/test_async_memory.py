@@ -571,3 +571,17 @@ class TestLoops:
 
         assert [5, 10] == [asyncio.run(five()), asyncio.run(five())]
         asyncio.run(memory.close())
+
+
+class TestReportUsage:
+    def test_as_a_memory_does(self):
+        """
+        The same note, the same correction.
+        """
+
+        async def main():
+            memory = await memory_of(user("one two"), count=tokens.calibrated(tokens.words))
+            told = await memory.report_usage(await memory.context(), input_tokens=6)
+            return told.usage.input_tokens, (await memory.context()).tokens
+
+        assert (6, 6) == asyncio.run(main())

@@ -24,6 +24,9 @@ from typing import Any
 import pytest
 
 from unabridged import (
+    ClipArguments,
+    ClipMessages,
+    ClipToolResults,
     DropReasoning,
     HeadAndTail,
     MaxRounds,
@@ -458,6 +461,68 @@ class TestCounting:
         assert [] == [m for m in messages if tokens.rough(m) < 0.6 * exact(m)]
         assert 300 >= sum(map(exact, seen.messages))
         assert [] == [message for message in seen.messages if message not in messages]
+
+
+class TestClips:
+    def test_counted_and_sent(self):
+        """
+        BC08: what is counted is what is sent: the result is shorter there, and whole in the log.
+        """
+        turns = case("BC08")
+        memory = remembered(turns, TokenBudget(1_000, clip=ClipToolResults(200)))
+        seen = memory.context()
+        sent = dump(seen.messages)
+
+        assert turns[:2] == sent[:2]
+        assert {**turns[2], "content": ""} == {**sent[2], "content": ""}
+        assert "tokens left out; the whole is entry 3 …]" in sent[2]["content"]
+        assert 200 >= words(seen.messages[2])
+        assert 1_000 >= sum(map(words, load(sent))) == seen.tokens
+        assert turns == dump(e.message for e in memory.entries()) == dump(memory.view().messages)
+
+    def test_wrong_target(self):
+        """
+        BC12: whichever result is too long is shortened, the newest too; nothing is dropped.
+        """
+        turns = case("BC12")
+        seen = trimmed(ClipToolResults(200) | TokenBudget(300), turns)
+        sent = dump(seen.messages)
+
+        assert [turns[n] for n in (0, 1, 2, 3, 4, 6)] == [sent[n] for n in (0, 1, 2, 3, 4, 6)]
+        assert "left out" in sent[5]["content"]
+        assert (len(turns), None) == (len(sent), seen.over)
+        assert 300 >= sum(map(words, seen.messages))
+
+    def test_single_huge_message(self):
+        """
+        BC13: one result over the limit is shortened where that is allowed, by any chain.
+        """
+        turns = case("BC13")
+        asked = replies("nothing to be asked")
+        clip = ClipToolResults(300)
+
+        for strategy in (
+            TokenBudget(500, clip=clip),
+            Summarize(keep_tokens=500) | TokenBudget(500, clip=clip),
+            clip | Summarize(keep_tokens=500),
+        ):
+            seen = trimmed(strategy, turns, asked)
+            assert None is seen.over or strategy.steps[0] == Summarize(keep_tokens=500)
+            assert 500 >= sum(map(words, seen.messages))
+            assert turns[:2] == dump(seen.messages)[:2]
+
+    def test_thinking_altered(self):
+        """
+        BC57: what thinks is never shortened, whatever else is.
+        """
+        turns = case("BC57")
+        clips = (ClipToolResults(50), ClipMessages(1), ClipArguments(1))
+        seen = trimmed(chain(clips), turns)
+        sent = dump(seen.messages)
+
+        assert json.dumps([turns[1], turns[3]]) == json.dumps([sent[1], sent[3]])
+        assert 50 >= words(seen.messages[2])
+        assert 100 >= sum(map(words, seen.messages))
 
 
 class TestSummarize:

@@ -10,6 +10,9 @@ import pytest
 from attrs import field, frozen
 
 from unabridged import (
+    ClipArguments,
+    ClipMessages,
+    ClipToolResults,
     DropReasoning,
     Filter,
     HeadAndTail,
@@ -18,6 +21,8 @@ from unabridged import (
     NoCompaction,
     Over,
     Repair,
+    Sections,
+    Share,
     Sparing,
     Summarize,
     TokenBudget,
@@ -69,7 +74,10 @@ class Tail(Strategy):
 EVERYTHING = chain(
     NoCompaction(),
     Window(400, down_to=200, opening="next"),
-    MaxRounds(100),
+    MaxRounds(100, at_least=2_000),
+    ClipToolResults(2_000, tail=500, exclude="read") | ClipArguments(900) | ClipMessages(900),
+    TokenBudget(99_000, clip=(ClipToolResults(500), ClipMessages(200, newest=True))),
+    Sections(90_000, recalled=Share(2_000), recent=Share(priority=1)),
     TokenBudget(90_000, count=tokens.exact("cl100k_base")),
     TokenBudget(share=0.5, count=letters),
     HeadAndTail(10, 90, replace=True),
@@ -249,8 +257,8 @@ class TestRefused:
             message = refusal(from_data, data)
 
             assert message.startswith(
-                "declared: 'Windows' is not registered; known are DropReasoning, Filter, "
-                "HeadAndTail, MaxRounds, MergeRuns, "
+                "declared: 'Windows' is not registered; known are ClipArguments, ClipMessages, "
+                "ClipToolResults, DropReasoning, Filter, "
             )
             assert message.endswith("; see declared.register")
 
@@ -271,7 +279,7 @@ class TestRefused:
                 {"use": "MaxRounds", "last": 2, "opening": "next"},
                 (
                     "declared: MaxRounds has no option `opening`; it has last, down_to, "
-                    "pin_system, count_pins, strict, replace"
+                    "at_least, pin_system, count_pins, strict, replace"
                 ),
             ),
             (

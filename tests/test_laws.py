@@ -7,6 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unabridged import (
+    ClipArguments,
+    ClipMessages,
+    ClipToolResults,
     DropReasoning,
     Filter,
     HeadAndTail,
@@ -15,6 +18,8 @@ from unabridged import (
     NoCompaction,
     Over,
     Repair,
+    Sections,
+    Share,
     Sparing,
     Summarize,
     Text,
@@ -24,6 +29,7 @@ from unabridged import (
     system,
     written_back,
 )
+from unabridged.results import hold
 from unabridged.testing import (
     LAWS,
     laws,
@@ -59,15 +65,39 @@ window_options = {
     "pin_system": flag,
     "count_pins": flag,
     "replace": flag,
+    "at_least": st.none() | st.integers(1, 9),
 }
 budget_options = {key: window_options[key] for key in window_options if key != "count_pins"}
-rounds_options = {key: window_options[key] for key in ("pin_system", "count_pins", "replace")}
+rounds_options = {
+    key: window_options[key] for key in ("pin_system", "count_pins", "replace", "at_least")
+}
+clip_options = {"pins": flag, "replace": flag}
+clip_tokens = st.integers(1, 10) | st.integers(11, 16)  # a marker has 11 words and more
+clips = (
+    st.builds(
+        lambda tokens, head, tail, given: ClipToolResults(
+            tokens,
+            head=head if head is None else min(head, tokens),
+            tail=tail if tail is None else min(tail, max(0, tokens - (head or 0))),
+            **given,
+        ),
+        clip_tokens,
+        st.none() | st.integers(0, 9),
+        st.none() | st.integers(0, 9),
+        st.fixed_dictionaries({**clip_options, "exclude": st.sampled_from(((), ("look",)))}),
+    )
+    | st.builds(ClipArguments, clip_tokens, **clip_options)
+    | st.builds(ClipMessages, clip_tokens, newest=flag, **clip_options)
+)
 
 
-def cuts(down_to=low):
+some_clips = st.lists(clips, max_size=3)
+
+
+def cuts(down_to=low, clip=some_clips):
     return (
         marked(Window, st.integers(1, 10), down_to=down_to, **window_options)
-        | marked(TokenBudget, st.integers(1, 40), down_to=down_to, **budget_options)
+        | marked(TokenBudget, st.integers(1, 40), down_to=down_to, clip=clip, **budget_options)
         | marked(MaxRounds, st.integers(1, 5), down_to=down_to, **rounds_options)
         | st.builds(
             lambda share, given: TokenBudget(share=share, **given),
@@ -131,7 +161,18 @@ filters = st.builds(
     st.sampled_from(("keep", "drop")),
     flag,
 )
-plain = cuts() | head_and_tail | summaries | mending | filters | st.just(NoCompaction())
+shares = st.builds(Share, st.integers(0, 12), st.integers(0, 2))
+sections = st.builds(
+    Sections,
+    st.none() | st.integers(1, 40),
+    system=shares,
+    recalled=shares,
+    recent=shares,
+    pin_system=flag,
+    replace=flag,
+)
+others = head_and_tail | summaries | mending | filters | sections | st.just(NoCompaction())
+plain = cuts() | clips | others
 crowded = (
     st.builds(lambda n: Over(messages=n), st.integers(1, 8))
     | st.builds(lambda n: Over(tokens=n), st.integers(1, 30))
@@ -167,6 +208,10 @@ def remarked(view, _):
             yield system("It calls.")
 
 
+def recalled(view, _):
+    return hold(view, [item for item in view if "one" in item.message.text], reason="recalled")
+
+
 def clipped(view, _):
     return [evolve(item, message=clip(item)) for item in view]
 
@@ -182,10 +227,17 @@ def clip(item):
 
 
 functions = st.sampled_from(
-    (without_empty, last_three, nothing, dated, remarked, clipped, written_back(without_empty))
+    (
+        *(without_empty, last_three, nothing, dated, remarked, recalled, clipped),
+        written_back(without_empty),
+    )
 )
 single = plain | guarded | functions
-chains = st.lists(single, min_size=2, max_size=4) | st.lists(cuts(), min_size=2, max_size=4)
+chains = (
+    st.lists(single, min_size=2, max_size=4)
+    | st.lists(cuts(), min_size=2, max_size=4)
+    | st.tuples(st.just(recalled), sections).map(list)
+)
 strategies = single | chains
 """A strategy, a function or a chain, with any options."""
 
@@ -332,10 +384,10 @@ class TestLaws:
         """
         laws_of_memory.state_equals_rebuilt(strategy, log)
 
-    @given(cuts(down_to=st.none()), logs(), st.integers(1, 6))
+    @given(cuts(down_to=st.none(), clip=st.just(())), logs(), st.integers(1, 6))
     def test_monotone(self, strategy, log, more):
         """
-        A larger limit keeps all that a smaller one keeps.
+        A larger limit keeps all that a smaller one keeps; with clips, a smaller may keep more.
         """
         laws_of_cuts.monotone(strategy, log, more=more)
 

@@ -35,6 +35,7 @@ from unabridged.contract import Ask, Search
 from unabridged.errors import (
     ConfigError,
     CorruptLogError,
+    CountError,
     LogConflictError,
     NeedsAnswerError,
     NeedsAsyncError,
@@ -60,6 +61,7 @@ from unabridged.spans import Span
 from unabridged.stores import InMemoryStore
 from unabridged.strategies.summarize import LABEL
 from unabridged.testing import call, failing, replies, result, talk, texts, view_of
+from unabridged.usage import Usage
 
 TOOLS = [user("q1"), call("c1"), result("c1"), assistant("a1"), user("q2"), assistant("a2")]
 
@@ -446,7 +448,7 @@ class TestContext:
         """
         As a number or a `Budget`.
         """
-        for budget in (8, Budget(10, reply=2)):
+        for budget in (11, Budget(13, reply=2)):  # 3 of them open the reply
             memory = memory_of(
                 *talk(4), strategy=TokenBudget(share=0.5), budget=budget, count=tokens.words
             )
@@ -1607,3 +1609,127 @@ class TestDamage:
         store.append("default", [Appended(0, message) for message in talk(3)])
 
         assert ["new"] == texts(Memory(store).context())
+
+
+class TestReportUsage:
+    def test_is_in_the_result_that_comes_back(self):
+        """
+        Beside the estimate; the explanation prints it.
+        """
+        memory = memory_of(user("one two three four"), count=tokens.words)
+        result = memory.context()
+        told = memory.report_usage(result, input_tokens=5, cached_tokens=3)
+
+        assert Usage(4, 5, 3) == told.usage
+        assert result == told
+        assert result.usage is None
+        assert (
+            "usage: 5 input tokens reported, 4 estimated (20.0% too low), 60% of them cached"
+        ) in told.explain()
+        assert "usage: 4 input tokens reported, 4 estimated (exactly)" in (
+            memory.report_usage(result, input_tokens=4).explain()
+        )
+        assert "4 estimated (100.0% too high)" in (
+            memory.report_usage(result, input_tokens=2).explain()
+        )
+
+    def test_writes_a_note_only_for_a_calibrated_counter(self):
+        """
+        Others lean on none.
+        """
+        memory = memory_of(user("one two"), count=tokens.words)
+        head = memory.view().head
+        memory.report_usage(memory.context(), input_tokens=5)
+
+        assert head == memory.view().head
+
+        memory = memory_of(user("one two"), count=tokens.calibrated(tokens.words))
+        memory.report_usage(memory.context(), input_tokens=5)
+
+        assert head + 1 == memory.view().head
+
+    def test_says_what_is_billed_beside_the_messages(self):
+        """
+        The offset is estimated, and is no part of the messages' tokens.
+        """
+        memory = memory_of(count=tokens.calibrated(tokens.words))
+        for number in range(1, 9):
+            memory.append(user("word " * 10 * number))
+            result = memory.context()
+            words = 10 * number * (number + 1) // 2
+            memory.report_usage(result, input_tokens=2 * words + 100)
+        result = memory.context()
+
+        assert (720, 820) == (result.tokens, result.estimated)
+        assert "8 of 8 messages, 720 tokens, and 100 billed each time beside them" in (
+            result.explain()
+        )
+
+    @pytest.mark.parametrize(
+        ("numbers", "said"),
+        [
+            ({"input_tokens": 0}, "`input_tokens` must be an int of tokens, 1 or more, got 0"),
+            ({"input_tokens": -3}, "got -3"),
+            ({"input_tokens": 1.5}, "got 1.5"),
+            ({"input_tokens": True}, "got True"),
+            ({"input_tokens": None}, "got None"),
+            ({"input_tokens": "12"}, "got '12'"),
+            ({"input_tokens": 4, "cached_tokens": -1}, "`cached_tokens` must be an int of tokens"),
+            ({"input_tokens": 4, "cached_tokens": 0.5}, "0 or more, got 0.5"),
+            ({"input_tokens": 4, "cached_tokens": 9}, "for Anthropic add cache_read_input_tokens"),
+        ],
+    )
+    def test_refuses_bad_numbers(self, numbers, said):
+        """
+        Nothing is written.
+        """
+        memory = memory_of(user("hi"), count=tokens.calibrated(tokens.words))
+        head = memory.view().head
+        with pytest.raises(ConfigError, match=said):
+            memory.report_usage(memory.context(), **numbers)
+
+        assert head == memory.view().head
+
+    def test_refuses_what_is_no_result_of_this_thread(self):
+        """
+        A report to the wrong memory would correct the wrong counts.
+        """
+        memory = memory_of(user("hi"), count=tokens.calibrated(tokens.words))
+        with pytest.raises(ConfigError, match=r"expected what context\(\) gave, got str"):
+            memory.report_usage("hi", input_tokens=3)
+        elsewhere = memory_of(user("hi"))
+        with pytest.raises(ConfigError, match="the result is of another thread than 'default'"):
+            memory.report_usage(elsewhere.context(), input_tokens=3)
+
+    def test_of_nothing_corrects_nothing(self):
+        """
+        A request without messages has no ratio.
+        """
+        memory = Memory(count=tokens.calibrated(tokens.words))
+
+        assert 9 == memory.report_usage(memory.context(), input_tokens=9).usage.input_tokens
+        assert () == memory.view().notes
+
+
+class TestBadCounters:
+    @pytest.mark.parametrize("given", [-1, 1.5, None, "3", True, OSError("no")])
+    @pytest.mark.parametrize("calibrate", [False, True])
+    def test_name_the_step_and_the_message(self, given, calibrate):
+        """
+        Nothing is lost and nothing written; the memory works on with another strategy.
+        """
+
+        def count(message):
+            if isinstance(given, Exception):
+                raise given
+            return given
+
+        counter = tokens.calibrated(count) if calibrate else count
+        memory = memory_of(user("hello"), count=counter, strategy=Window(3) | TokenBudget(5))
+        head = memory.view().head
+        said = r"step TokenBudget\(5\): counter .*(returned|raised) .* the user message 'hello'"
+        with pytest.raises(CountError, match=said):
+            memory.context()
+
+        assert head == memory.view().head
+        assert ["hello"] == texts(memory.context(Window(3)))

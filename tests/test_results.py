@@ -282,6 +282,8 @@ class TestExplain:
             "prefix: 1 of the 2 messages sent before are its beginning (1 tokens)\n"
             "over: 9 tokens must stay, 6 over the limit of 3: entry 9 (1): the newest user "
             "message\n"
+            "warning: prefix broken from entry 1 on, by another strategy, pin or record of the log "
+            "than before: 23 tokens are no longer the beginning of what was sent before\n"
             "warning: it is late"
         )
 

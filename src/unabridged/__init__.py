@@ -37,6 +37,9 @@ from unabridged.pipeline import Strategy, chain, custom, written_back
 from unabridged.results import TrimResult
 from unabridged.running import arun, run
 from unabridged.strategies import (
+    ClipArguments,
+    ClipMessages,
+    ClipToolResults,
     DropReasoning,
     Filter,
     HeadAndTail,
@@ -45,6 +48,8 @@ from unabridged.strategies import (
     NoCompaction,
     Over,
     Repair,
+    Sections,
+    Share,
     Sparing,
     Summarize,
     TokenBudget,
@@ -64,6 +69,9 @@ __all__ = [
     "AsyncMemory",
     "Audio",
     "Budget",
+    "ClipArguments",
+    "ClipMessages",
+    "ClipToolResults",
     "Document",
     "DropReasoning",
     "Filter",
@@ -79,6 +87,8 @@ __all__ = [
     "Over",
     "Reasoning",
     "Repair",
+    "Sections",
+    "Share",
     "Sparing",
     "Strategy",
     "Summarize",

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, Self, TypeVar, cast
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
+from unabridged.endpoints import Count, Counted, acounted
 from unabridged.errors import ConfigError
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
@@ -70,6 +71,7 @@ class AsyncMemory(Settings):
         self._keeper = Keeper(thread)
         self._closes = True
         self._lock = asyncio.Lock()
+        self._asking = asyncio.Lock()  # held while an endpoint counts
         self._loop: asyncio.AbstractEventLoop | None = None
         self._driver: asyncio.Task[Any] | None = None  # the task that runs an operation
 
@@ -141,6 +143,15 @@ class AsyncMemory(Settings):
         wish = self._wish(strategy, query, replace, system, hide_system)
         return await self._drive(self._keeper.context(wish))
 
+    async def report_usage(
+        self, result: TrimResult, *, input_tokens: int, cached_tokens: int | None = None
+    ) -> TrimResult:
+        """
+        As `Memory.report_usage`.
+        """
+        usage = self._usage(result, input_tokens, cached_tokens)
+        return await self._drive(self._keeper.report(result, usage, self._calibrated))
+
     async def compact(self, strategy: StrategyLike | None = None) -> TrimResult:
         """
         As `Memory.compact`.
@@ -198,7 +209,7 @@ class AsyncMemory(Settings):
             name,
             self._strategy,
             budget=self._budget,
-            count=self._count,
+            count=self._calibrated or self._count,
             ask=self._ask,
             search=self._search,
         )
@@ -271,6 +282,7 @@ class AsyncMemory(Settings):
         loop = asyncio.get_running_loop()
         if self._loop is not loop:  # a lock is bound to its loop; scripts run one after another
             self._loop, self._lock, self._driver = loop, asyncio.Lock(), None
+            self._asking = asyncio.Lock()
         task = asyncio.current_task()
         if task is not None and self._driver is task:
             raise ConfigError(CALLED_ITSELF)
@@ -281,11 +293,27 @@ class AsyncMemory(Settings):
             finally:
                 self._driver = None
 
-    async def _done(self, request: Do | Ask | Search | Await) -> Any:
+    async def _done(self, request: Do | Count | Ask | Search | Await) -> Any:
         if isinstance(request, Do):
             return await getattr(self._store, request.method)(*request.args, **request.options)
 
+        if isinstance(request, Count):
+            return await self._counted(request)
+
         return await self._answer(request)
+
+    async def _counted(self, request: Count) -> Counted:
+        """
+        As `Memory._counted`.
+        """
+        task, self._driver = self._driver, None
+        self._lock.release()
+        try:
+            async with self._asking:
+                return await acounted(request)
+        finally:
+            await _surely(self._lock.acquire())
+            self._driver = task
 
     async def _answer(self, request: Ask | Search | Await) -> Any:
         call = answering(request, self._ask, self._search, sync=False)

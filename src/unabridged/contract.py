@@ -42,8 +42,8 @@ class TrimContext:
     What a strategy may know beside the view.
 
     *budget* is the memory's, in tokens; *count* gives the tokens of a message;
-    *query* is what the user asks now; *previous* are the messages of the last
-    projection, to report how much of its prefix was kept.
+    *query* is what the user asks now; *previous* are the messages that this
+    memory object projected last, to report how much of their prefix was kept.
 
     >>> from unabridged import user
     >>> from unabridged.tokens import words

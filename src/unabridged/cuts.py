@@ -6,18 +6,17 @@ other one that drops asks `closed`. So pins, pending calls, the newest user
 message and the user message that opened a round are treated alike everywhere.
 """
 
-from collections.abc import Callable, Container, Iterable
-from typing import TypeAlias
+from collections.abc import Iterable
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from unabridged.items import Item, Unloaded
 from unabridged.links import is_bare_result
-from unabridged.messages import Message
-from unabridged.must import CutRules, Must, Opening, bring, must_stay, opener_of
+from unabridged.must import CutRules, Must, Opening, bring, must_stay
 from unabridged.overrun import Overrun
 from unabridged.spans import NOTHING, Span
 from unabridged.states import PINNED_ROLES
+from unabridged.suffixes import Scales, Weigh, suffix
 from unabridged.views import View
 
 __all__ = [
@@ -31,8 +30,6 @@ __all__ = [
     "cut_rounds",
     "must_stay",
 ]
-
-Weigh: TypeAlias = Callable[[Message], int]
 
 _RESPONDS = frozenset({"assistant", "tool"})
 
@@ -78,53 +75,26 @@ def cut(view: View, limit: int, weigh: Weigh | None, unit: str, rules: CutRules)
     The cut of *view* that keeps at most *limit*, each message weighing what *weigh* says (or 1).
     """
     must = must_stay(view, rules)
-    scales = _Scales(view, weigh, frozenset() if rules.count_pins else must.pinned)
+    scales = Scales(view, weigh, frozenset() if rules.count_pins else must.pinned)
     base = sum(map(scales, must.places))
     if rules.start and (standing := _standing(view, limit, scales, must, rules)):
         return standing
-    high = _suffix(view, limit, base, scales, must, rules)
+    high = suffix(view, limit, base, scales, must, rules)
     if high is None:
         return Cut(NOTHING, over=_overrun(view, limit, base, scales, must, unit, ()))
     low = high
     if rules.down_to is not None and rules.down_to < limit:
-        low = _suffix(view, rules.down_to, base, scales, must, rules) or high
-    start, widened = low
+        low = suffix(view, rules.down_to, base, scales, must, rules) or high
+    start, widened, alone = low
     if rules.opening == "next":
         start = _next_head(view, start)
-    below = _below(view, start, must, rules)
+    below = _early(must, start) if alone else _below(view, start, must, rules)
     if widened:
         base = sum(map(scales, (*below, *range(start, view.size))))
     over = _overrun(view, limit, base, scales, must, unit, widened)
+    first = _first_from(view, start)
 
-    return Cut(_left(view, start, below), _first_from(view, start), moved=True, over=over)
-
-
-class _Scales:
-    """
-    What the loaded item at a place weighs; those that do not count weigh nothing.
-    """
-
-    def __init__(self, view: View, weigh: Weigh | None, weightless: frozenset[int]) -> None:
-        self._at = view.at
-        self.weigh = weigh
-        self._weightless = weightless
-
-    def __call__(self, place: int) -> int:
-        if place in self._weightless:
-            return 0
-
-        return 1 if self.weigh is None else self.weigh(self._at(place).message)
-
-    def block(self, start: int, stop: int, but: Container[int]) -> int:
-        """
-        What the items from *start* to *stop* weigh together, *but* for these places.
-        """
-        if stop > start + 1:
-            return sum(self(place) for place in range(start, stop) if place not in but)
-        if start in but:
-            return 0
-
-        return self(start)
+    return Cut(_left(view, start, below, first), first, moved=True, over=over)
 
 
 def cut_rounds(view: View, last: int, rules: CutRules) -> Cut:
@@ -184,7 +154,7 @@ def _early(must: Must, start: int) -> set[int]:
     return {place for place in must.places if place < start}
 
 
-def _standing(view: View, limit: int, scales: _Scales, must: Must, rules: CutRules) -> Cut | None:
+def _standing(view: View, limit: int, scales: Scales, must: Must, rules: CutRules) -> Cut | None:
     """
     The cut that was noted before, as long as what it keeps is within the limit.
     """
@@ -202,96 +172,6 @@ def _standing(view: View, limit: int, scales: _Scales, must: Must, rules: CutRul
             return None
 
     return Cut(_left(view, start, below), rules.start)
-
-
-def _suffix(  # noqa: PLR0913  the one place that scans
-    view: View, limit: int, base: int, scales: _Scales, must: Must, rules: CutRules
-) -> tuple[int, tuple[int, ...]] | None:
-    """
-    Where the longest suffix that fits starts, and what it was widened by; None if all fits.
-
-    Blocks are taken from the end while they fit; then, as the opener of the
-    first one has to fit too, they are given back until it does.
-    """
-    if rules.by == "rounds" and view.find(view.log.links.asked) >= 0:
-        return _suffix_of_rounds(view, limit, base, scales, must, rules)
-    stay, weight, weigh = must.places, scales.block, scales.weigh
-    items = view.items
-    stop, total = view.size, base
-    lowest = -1, base
-    for start in view.starts():
-        if start not in stay:
-            if stop > start + 1:
-                new = weight(start, stop, stay)
-            else:  # as `weight`, without the calls: this is each turn's way
-                new = 1 if weigh is None else weigh(items[start].message)
-            if new and total + new > limit:
-                break
-            total += new
-            lowest = start, total
-        stop = start
-    else:
-        return None
-    failed = range(start, stop)
-    if rules.opening == "question" and lowest[0] >= 0:
-        found = _given_back(view, lowest, limit, scales, must)
-        stop, total, failed = found or (stop, total, failed)
-    if rules.straddle == "keep" and len(failed) > 1 and 0 < scales(failed[-1]) <= limit - total:
-        return failed.start, tuple(failed)
-
-    return stop, ()
-
-
-def _given_back(
-    view: View, lowest: tuple[int, int], limit: int, scales: _Scales, must: Must
-) -> tuple[int, int, range] | None:
-    """
-    The suffix less its first blocks, until the opener that it brings along fits.
-
-    Where it starts then, its weight, the last block that went; None if none had to.
-    """
-    start, total = lowest
-    found: tuple[int, int, range] | None = None
-    while start < view.size:
-        block = view.block_at(start)
-        if start not in must.places:
-            if _opener_fits(view, start, limit - total, scales, must):
-                break
-            total -= scales.block(start, block.stop, must.places)
-            found = block.stop, total, block
-        start = block.stop
-
-    return found
-
-
-def _opener_fits(view: View, start: int, room: int, scales: _Scales, must: Must) -> bool:
-    """
-    Whether the opener that the block at *start* brings along has room, if it brings one.
-    """
-    opener = opener_of(view, start)
-
-    return opener < 0 or opener in must.places or scales(opener) <= room
-
-
-def _suffix_of_rounds(  # noqa: PLR0913  as the one above
-    view: View, limit: int, total: int, scales: _Scales, must: Must, rules: CutRules
-) -> tuple[int, tuple[int, ...]] | None:
-    """
-    As `_suffix`, by whole rounds; a newest round that does not fit is cut by blocks.
-    """
-    whole = stop = view.size
-    waiting = 0
-    for start in view.starts():
-        waiting += scales.block(start, stop, must.places)
-        if total + waiting > limit:
-            if whole < view.size:
-                return whole, ()
-            return _suffix(view, limit, total, scales, must, evolve(rules, by="blocks"))
-        if view.at(start).opens:
-            total, waiting, whole = total + waiting, 0, start
-        stop = start
-
-    return None
 
 
 def _next_head(view: View, start: int) -> int:
@@ -319,19 +199,19 @@ def _below(view: View, start: int, must: Must, rules: CutRules) -> set[int]:
     The places before the suffix from *start* that stay: what must, and the opener it brings.
     """
     below = {place for place in must.places if place < start}
-    if rules.opening != "question" or start >= view.size:
+    if rules.opening != "question":
         return below
-    brought: dict[int, str] = {}
     for place in range(start, view.size):
         if place not in must.places:
-            bring(view, view.block_at(place).start, brought)
+            brought: dict[int, str] = {}
+            bring(view, place, brought)  # it starts a block: what must stay is whole blocks
+            below.update([place for place in brought if place < start])
             break
-    below.update(place for place in brought if place < start)
 
     return below
 
 
-def _left(view: View, start: int, below: set[int]) -> Span:
+def _left(view: View, start: int, below: set[int], first: int | None = None) -> Span:
     """
     The entries that leave when the suffix from *start* and the places *below* it stay.
     """
@@ -339,10 +219,21 @@ def _left(view: View, start: int, below: set[int]) -> Span:
         kept = [*(view.at(place).sources for place in below)]
         kept += [item.sources for item in view.between(start, view.size)]
         return view.sources - Span.union(kept)
-    first = _first_from(view, start)
+    if first is None:
+        first = _first_from(view, start)
     gone = view.sources.before(first) if first else view.sources
     if not below:
         return gone
+    ranges = list(gone.ranges)
+    for place in sorted(below):  # nearly always what stays is the oldest of what is there
+        stays = view.at(place).sources.ranges
+        if not ranges or len(stays) != 1 or stays[0][0] != ranges[0][0]:
+            break
+        low, high = stays[0][1] + 1, ranges[0][1]
+        ranges[:1] = [(low, high)] if low <= high else []
+    else:
+        if len(ranges) == 1:
+            return Span.between(*ranges[0])
 
     return gone - Span.union(view.at(place).sources for place in below)
 
@@ -363,7 +254,7 @@ def _overrun(  # noqa: PLR0913  every number that the message names
     view: View,
     limit: int,
     needed: int,
-    scales: _Scales,
+    scales: Scales,
     must: Must,
     unit: str,
     widened: tuple[int, ...],

@@ -23,6 +23,9 @@ from unabridged.errors import ConfigError
 from unabridged.pipeline import Custom, Pipeline, chain, custom
 from unabridged.steps import label
 from unabridged.strategies import (
+    ClipArguments,
+    ClipMessages,
+    ClipToolResults,
     DropReasoning,
     Filter,
     HeadAndTail,
@@ -31,6 +34,8 @@ from unabridged.strategies import (
     NoCompaction,
     Over,
     Repair,
+    Sections,
+    Share,
     Sparing,
     Summarize,
     TokenBudget,
@@ -45,6 +50,9 @@ Thing = TypeVar("Thing", bound=Callable[..., Any])
 _CLASSES: dict[str, Any] = {
     known.__name__: known
     for known in (
+        ClipArguments,
+        ClipMessages,
+        ClipToolResults,
         DropReasoning,
         Filter,
         HeadAndTail,
@@ -53,6 +61,8 @@ _CLASSES: dict[str, Any] = {
         NoCompaction,
         Over,
         Repair,
+        Sections,
+        Share,
         Sparing,
         Summarize,
         TokenBudget,
@@ -62,6 +72,8 @@ _CLASSES: dict[str, Any] = {
 }
 _EXACT: Any = tokens.exact()
 _CLASSES["exact"] = type(_EXACT)
+_FOR_MODEL: Any = tokens.for_model("claude")
+_CLASSES["for_model"] = type(_FOR_MODEL)
 _FUNCTIONS: dict[str, Any] = {
     "quarter": tokens.quarter,
     "rough": tokens.rough,
@@ -131,7 +143,7 @@ def from_data(data: Any) -> Any:
     >>> from_data({"use": "Window", "latest": 4})
     Traceback (most recent call last):
     unabridged.errors.ConfigError: declared: Window has no option `latest`; it has last, \
-down_to, opening, by, straddle, pin_system, count_pins, strict, replace
+down_to, at_least, opening, by, straddle, pin_system, count_pins, strict, replace
     """
     match data:
         case str():

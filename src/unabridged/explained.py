@@ -5,6 +5,7 @@ Results in words: what left, by which step, and why.
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from unabridged.broken import broken
 from unabridged.records import Change, Drop, Fold, Hold, Insert
 from unabridged.spans import Span
 from unabridged.views import View
@@ -75,27 +76,10 @@ def explanation(result: "TrimResult") -> str:
     The result as lines: what is in the context, what each step did, what went otherwise.
     """
     before, after = result.before, result.view
-    lines = [f"{len(after)} of {len(before)} messages, {result.tokens:_} tokens"]
-    writes, _ = written(before, result.changes)
-    not_said = ", only projected (what this step wrote of it before was reverted)"
-    said = f", written back (record {result.rec})" if result.rec else ", to be written back"
-    for change in result.changes:
-        mark = said if change in writes else not_said if change.replace else ""
-        step = change.step or "a step"
-        reason = f": {change.reason}" if change.reason else ""
-        match change:
-            case Insert(into, anchor):
-                where = f"after entry {anchor}" if anchor else "at the head"
-                lines.append(f"{step}: put in {where}: {_short(str(into))}{reason}")
-            case Drop(sources):
-                lines.append(f"{step}: {_entries(sources)} left{mark}{reason}")
-            case Fold(sources, into) if len(sources) == 1:
-                lines.append(f"{step}: {_entries(sources)} reworded{mark}{reason}")
-            case Fold(sources, into):
-                text = _short(into.text)
-                lines.append(f"{step}: {_entries(sources)} folded into {text!r}{mark}{reason}")
-            case Hold(sources):
-                lines.append(f"{step}: {_entries(sources)} held{reason}")
+    beside = result.estimated - result.tokens
+    also = f", and {beside:_} billed each time beside them" if beside else ""
+    lines = [f"{len(after)} of {len(before)} messages, {result.tokens:_} tokens{also}"]
+    lines += _steps(result)
     pins = [str(item.sources) for item in after if item.pin and item.sources]
     if pins:
         lines.append(f"pinned: {', '.join(pins)}")
@@ -107,9 +91,39 @@ def explanation(result: "TrimResult") -> str:
         )
     if result.over is not None:
         lines.append(f"over: {result.over}")
+    if result.usage is not None:
+        lines.append(f"usage: {result.usage}")
+    if what := broken(result):
+        lines.append(f"warning: {what}")
     lines += [f"warning: {warning}" for warning in result.warnings]
 
     return "\n".join(lines)
+
+
+def _steps(result: "TrimResult") -> Iterator[str]:
+    """
+    What each change did.
+    """
+    writes, _ = written(result.before, result.changes)
+    not_said = ", only projected (what this step wrote of it before was reverted)"
+    said = f", written back (record {result.rec})" if result.rec else ", to be written back"
+    for change in result.changes:
+        mark = said if change in writes else not_said if change.replace else ""
+        step = change.step or "a step"
+        reason = f": {change.reason}" if change.reason else ""
+        match change:
+            case Insert(into, anchor):
+                where = f"after entry {anchor}" if anchor else "at the head"
+                yield (f"{step}: put in {where}: {_short(str(into))}{reason}")
+            case Drop(sources):
+                yield (f"{step}: {_entries(sources)} left{mark}{reason}")
+            case Fold(sources, into) if len(sources) == 1:
+                yield (f"{step}: {_entries(sources)} reworded{mark}{reason}")
+            case Fold(sources, into):
+                text = _short(into.text)
+                yield (f"{step}: {_entries(sources)} folded into {text!r}{mark}{reason}")
+            case Hold(sources):
+                yield (f"{step}: {_entries(sources)} held{reason}")
 
 
 def _entries(sources: Span) -> str:

@@ -1,19 +1,21 @@
 """
 What a memory does, without doing it: each operation as a generator of requests.
 
-`Memory` and `AsyncMemory` drive these: a `Do` is a call of the store, anything
-else is a question for a model. So the logic stands here once, for sync and
-async, and the lock that guards it is let go while a model answers.
+`Memory` and `AsyncMemory` drive these: a `Do` is a call of the store, a `Count`
+a question for an endpoint, anything else one for a model. So the logic stands
+here once, for sync and async, and the lock that guards it is let go while
+anybody but the store answers.
 """
 
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from unabridged import deciding
 from unabridged.contract import StrategyLike, TrimContext
+from unabridged.counting import Counting, reported
 from unabridged.errors import (
     ConfigError,
     LogConflictError,
@@ -38,7 +40,10 @@ from unabridged.snapshots import restored, snapshot
 from unabridged.spans import Span
 from unabridged.states import rebuilt
 from unabridged.stores.protocol import Receipt
-from unabridged.tokens import Budget, TokenCounter
+from unabridged.tokens import Budget, Kept
+from unabridged.tokens.calibrated import Calibrated, Corrected
+from unabridged.tokens.from_client import FromClient
+from unabridged.usage import Usage
 from unabridged.viewing import Loaded, headed
 from unabridged.views import View
 from unabridged.work import Do, Outcome, Work, replayed, whole
@@ -75,11 +80,13 @@ class Wish:
 
     strategy: StrategyLike
     budget: Budget | None
-    count: TokenCounter
+    count: Kept
     query: str | None = None
     replace: bool | None = None
     system: str | Message | None = None
     hide_system: bool = False
+    calibrated: Calibrated | None = field(default=None, kw_only=True)
+    asked: Mapping[FromClient, Kept] = field(factory=dict, kw_only=True)
 
 
 class Keeper(Reader):
@@ -90,6 +97,7 @@ class Keeper(Reader):
     def __init__(self, thread: str) -> None:
         super().__init__(thread)
         self._previous: tuple[Message, ...] = ()
+        self._corrected: tuple[tuple[Note, ...], Corrected] | None = None
 
     # -- messages
 
@@ -169,13 +177,13 @@ class Keeper(Reader):
         What a strategy makes of the view; what it wants written is written.
         """
         answers: list[tuple[Any, Outcome]] = []
+        counting = Counting(wish.asked)
         tries = TRIES
         while True:
             tries -= 1
             asked = len(answers)
             try:
-                loaded = yield from self._current()
-                result = yield from self._performed(wish, loaded, answers)
+                result = yield from self._performed(wish, answers, counting)
             except Moved:
                 continue
             if len(answers) > asked and tries:
@@ -189,20 +197,27 @@ class Keeper(Reader):
                     raise
             else:
                 break
-        result = self._warned(result, wish, rec)
+        result = self._warned(result, wish, rec, counting.warnings)
         self._previous = result.messages
 
         return result
 
     def _performed(
-        self, wish: Wish, loaded: Loaded, answers: list[tuple[Any, Outcome]]
+        self, wish: Wish, answers: list[tuple[Any, Outcome]], counting: Counting
     ) -> Work[TrimResult]:
         """
         The result of the strategy, which is called again whenever more of the log is loaded.
         """
-        context = TrimContext(wish.budget, wish.count, wish.query, self._previous)
         while True:
-            walk = flow(wish.strategy, headed(loaded.view(), wish.system), context)
+            loaded = yield from self._current()
+            view = headed(loaded.view(), wish.system)
+            if wish.asked and (yield from counting.counted(view, self._previous)):
+                continue  # others may have written meanwhile
+            count = wish.count
+            if wish.calibrated is not None:
+                count = self._correct(wish.calibrated, view.notes)
+            context = TrimContext(wish.budget, count, wish.query, self._previous)
+            walk = flow(wish.strategy, view, context)
             try:
                 result = yield from replayed(walk, answers)
                 hidden = result.view.hidden
@@ -219,6 +234,16 @@ class Keeper(Reader):
                 # what is kept goes to the model, so it is loaded
                 yield from self._load(loaded, Unloaded(everything=True))
 
+    def _correct(self, counter: Calibrated, notes: tuple[Note, ...]) -> Corrected:
+        """
+        The counter as the notes correct it, worked out when they change.
+        """
+        known = self._corrected
+        if known is None or known[0] is not notes:
+            known = self._corrected = notes, counter.corrected(notes)
+
+        return known[1]
+
     def _write(self, result: TrimResult, replace: bool | None) -> Work[int]:
         bodies: list[Body] = []
         if (replace or (replace is None and result.replace)) and (
@@ -234,8 +259,10 @@ class Keeper(Reader):
 
         return receipt.records[0].rec if isinstance(bodies[0], Compacted) else 0
 
-    def _warned(self, result: TrimResult, wish: Wish, rec: int) -> TrimResult:
-        warnings = list(result.warnings)
+    def _warned(
+        self, result: TrimResult, wish: Wish, rec: int, warnings: Sequence[str]
+    ) -> TrimResult:
+        warnings = [*warnings, *result.warnings]
         if wish.replace or (wish.replace is None and result.replace):
             _, unwritten = written(result.before, result.changes, everything=bool(wish.replace))
             warnings += unwritten
@@ -252,6 +279,17 @@ class Keeper(Reader):
             )
 
         return result
+
+    def report(
+        self, result: TrimResult, usage: Usage, counter: Calibrated | None
+    ) -> Work[TrimResult]:
+        """
+        The result with what the provider reported of it, which corrects a calibrated counter.
+        """
+        if receipt := (yield from reported(self.thread, result, usage, counter)):
+            self._took(receipt)
+
+        return evolve(result, usage=usage)
 
     # -- decisions
 

@@ -12,6 +12,7 @@ from os import PathLike
 from typing import Any, Self, TypeVar
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
+from unabridged.endpoints import Count, Counted, counted
 from unabridged.errors import ConfigError
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
@@ -48,13 +49,14 @@ class Memory(Settings):
         thread: the name of the conversation; a store holds many.
         strategy: what makes a context: a strategy, function, list or chain.
         budget: the tokens that a model's window leaves (a number or `Budget`).
-        count: the counter of tokens; `tokens.exact()` by default.
+        count: the counter of tokens; `tokens.exact()` by default. One of
+            `tokens.from_client` is asked for what is new before the strategy runs.
         ask: answers a strategy's questions: a function from `Ask` to text.
         search: answers a strategy's searches.
 
     Raises:
         NeedsAnswerError: the strategy asks a model and *ask* is missing.
-        NeedsAsyncError: *ask* is async.
+        NeedsAsyncError: *ask* is async, or the client of a counter is.
 
     >>> from unabridged import Window, assistant, user
     >>> memory = Memory(strategy=Window(2))
@@ -83,6 +85,7 @@ class Memory(Settings):
         self._keeper = Keeper(thread)
         self._closes = True  # a memory of another thread leaves the store open
         self._lock = threading.Lock()
+        self._asking = threading.Lock()  # held while an endpoint counts
         self._driver = 0  # the thread that runs an operation, while it does
         self._process = os.getpid()
 
@@ -211,6 +214,35 @@ class Memory(Settings):
         wish = self._wish(strategy, query, replace, system, hide_system)
         return self._drive(self._keeper.context(wish))
 
+    def report_usage(
+        self, result: TrimResult, *, input_tokens: int, cached_tokens: int | None = None
+    ) -> TrimResult:
+        """
+        Tell what the provider billed for the request that sent exactly *result*.
+
+        Comes back with its `usage`, which `explain()` prints. A counter made by
+        `tokens.calibrated` is corrected from the next context on, by a note in
+        the log; messages are never touched.
+
+        Args:
+            result: what `context()` gave, of this thread.
+            input_tokens: all tokens of the input, cached ones too. OpenAI's and
+                Gemini's number has these in it; for Anthropic add the cache's
+                reads and writes to it.
+            cached_tokens: those of them that came from the provider's cache.
+
+        Raises:
+            ConfigError: a number cannot be, or the result is of another thread.
+
+        >>> from unabridged import tokens, user
+        >>> memory = Memory(count=tokens.words)
+        >>> _ = memory.append(user("hello there"))
+        >>> print(memory.report_usage(memory.context(), input_tokens=4, cached_tokens=1).usage)
+        4 input tokens reported, 2 estimated (50.0% too low), 25% of them cached
+        """
+        usage = self._usage(result, input_tokens, cached_tokens)
+        return self._drive(self._keeper.report(result, usage, self._calibrated))
+
     def compact(self, strategy: StrategyLike | None = None) -> TrimResult:
         """
         Make a context and write all of it back that can be written.
@@ -332,7 +364,7 @@ class Memory(Settings):
             name,
             self._strategy,
             budget=self._budget,
-            count=self._count,
+            count=self._calibrated or self._count,
             ask=self._ask,
             search=self._search,
         )
@@ -414,6 +446,7 @@ class Memory(Settings):
         """
         if self._process != os.getpid():  # a child's copy of the lock may be held for ever
             self._process, self._lock, self._driver = os.getpid(), threading.Lock(), 0
+            self._asking = threading.Lock()
         if self._driver == threading.get_ident():
             raise ConfigError(CALLED_ITSELF)
         with self._lock:
@@ -423,11 +456,27 @@ class Memory(Settings):
             finally:
                 self._driver = 0
 
-    def _done(self, request: Do | Ask | Search | Await) -> Any:
+    def _done(self, request: Do | Count | Ask | Search | Await) -> Any:
         if isinstance(request, Do):
             return getattr(self._store, request.method)(*request.args, **request.options)
 
+        if isinstance(request, Count):
+            return self._counted(request)
+
         return self._answer(request)
+
+    def _counted(self, request: Count) -> Counted:
+        """
+        Ask an endpoint; whoever else wants counts of it meanwhile waits, and finds them kept.
+        """
+        self._driver = 0
+        self._lock.release()
+        try:
+            with self._asking:
+                return counted(request)
+        finally:
+            self._lock.acquire()
+            self._driver = threading.get_ident()
 
     def _answer(self, request: Ask | Search | Await) -> Any:
         call = answering(request, self._ask, self._search, sync=True)

@@ -51,19 +51,62 @@ def must_stay(view: View, rules: CutRules) -> Must:
     """
     What may not leave: pins, pending calls, the newest block, the newest user message.
     """
+    key = rules.opening, rules.pin_system
+    known: Must | None = view.worked_out.get(key)
+    if known is None:
+        known = view.worked_out[key] = _still_there(view, key) or _must_stay(view, rules)
+
+    return known
+
+
+def _still_there(view: View, key: object) -> Must | None:
+    """
+    What had to stay in the view before, if all of it is here: the steps of a chain look once.
+    """
+    before = view.before()
+    if before is None:
+        return None
+    worked_out, items, size = before
+    known: Must | None = worked_out.get(key)
+    if known is None:
+        return None
+    shift = size - view.size
+    moved: dict[int, int] = {}
+    for place in known.places:
+        item = items[place]
+        here = place - shift  # right for all after what left
+        if here < 0 or view.at(here) is not item:
+            here = view.after(item.first) - 1 if item.first else place
+            if not 0 <= here < view.size or view.at(here) is not item:
+                return None
+        moved[place] = here
+
+    return Must(
+        {moved[place]: why for place, why in known.places.items()},
+        frozenset([moved[place] for place in known.pinned]),
+    )
+
+
+def _must_stay(view: View, rules: CutRules) -> Must:
     places: dict[int, str] = {}
     links = view.log.links
     asked = -1
-    if rules.opening != "anywhere" and (asked := _standing_at(view, links.asked)) >= 0:
+    if rules.opening == "anywhere":
+        pass
+    elif (newest := _just_asked(view, links.asked)) >= 0:
+        places[asked := newest] = "the newest user message"
+    elif (asked := _standing_at(view, links.asked)) >= 0:
         _put(places, view.block_at(asked), "the newest user message")
         if rules.opening != "covered":
             bring(view, view.block_at(asked).start, places)
     pinned = _put_pins(view, rules, places)
-    if links.pending and (place := _standing_at(view, links.pending)) >= 0:
+    if links.calls and links.pending and (place := _standing_at(view, links.pending)) >= 0:
         block = view.block_at(place)
         _put(places, block, "a call that waits for its result")
         bring(view, block.start, places)
     stop = view.size
+    if 0 <= asked == stop - 1 and asked not in pinned and rules.opening != "covered":
+        return Must(places, frozenset(pinned))  # the newest block is in already, and its opener
     for start in view.starts():
         block = range(start, stop)
         if pinned.isdisjoint(block):
@@ -82,12 +125,13 @@ def _put_pins(view: View, rules: CutRules, places: dict[int, str]) -> set[int]:
     Put in what was put in at the head, the pinned blocks and their openers; give the pinned.
     """
     pinned: set[int] = set()
-    for place, item in enumerate(view.between(0, 8)):
-        if item.after != 0 or item.sources:
-            break
-        places[place] = "put in at the head"
-        pinned.add(place)
-    for seq in view.pins:
+    if view.size and view.at(0).after == 0:
+        for place, item in enumerate(view.between(0, 8)):
+            if item.after != 0 or item.sources:
+                break
+            places[place] = "put in at the head"
+            pinned.add(place)
+    for seq in view.pins if view.pins.ranges else ():
         place = view.find(seq)
         if place < 0 or place in pinned:
             continue
@@ -100,6 +144,19 @@ def _put_pins(view: View, rules: CutRules, places: dict[int, str]) -> set[int]:
         bring(view, block.start, places)
 
     return pinned
+
+
+def _just_asked(view: View, seq: int) -> int:
+    """
+    The last place, if entry *seq* stands there alone and opens a round; else -1.
+    """
+    place = view.size - 1
+    if place < 0:
+        return -1
+    item = view.at(place)
+    alone = item.first == seq and item.opens and not item.wide
+
+    return place if alone and view.start_from(place) == place else -1
 
 
 def _standing_at(view: View, seq: int) -> int:
@@ -115,10 +172,11 @@ def opener_of(view: View, start: int) -> int:
     The place of the user message that opened the round of the block at *start*; -1 if none.
     """
     item = view.at(start)
-    if not item.opener or item.opens:
+    opener = item.opener
+    if not opener or (opener == item.head and item.opens):
         return -1
 
-    return view.find(item.opener)
+    return view.find(opener)
 
 
 def bring(view: View, start: int, places: dict[int, str]) -> None:

@@ -15,7 +15,9 @@ from unabridged.results import TrimResult
 from unabridged.views import View
 
 __all__ = [
+    "as_names",
     "as_share",
+    "at_least_option",
     "choice",
     "cut_result",
     "down_to_option",
@@ -23,6 +25,7 @@ __all__ = [
     "function",
     "ge",
     "last_cut",
+    "names_only",
     "plural",
     "role_name",
     "share_of",
@@ -139,6 +142,29 @@ def below(limit: str) -> Callable[[Any, Any, Any], None]:
     return check
 
 
+def as_names(value: Any) -> Any:
+    """
+    A converter: one name, or several, as a tuple.
+    """
+    if isinstance(value, str):
+        return (value,)
+
+    return tuple(value) if isinstance(value, list) else value
+
+
+def names_only(instance: object, attribute: Any, value: Any) -> None:
+    """
+    A validator: a tuple of words.
+    """
+    sound = isinstance(value, tuple) and all(isinstance(w, str) and w.strip() for w in value)
+    if not sound:
+        msg = (
+            f"{type(instance).__name__}: `{attribute.name}` must be a name, or a list of names, "
+            f"got {value!r}"
+        )
+        raise ConfigError(msg)
+
+
 def flag(*, default: bool) -> Any:
     """
     A keyword that is on or off.
@@ -151,6 +177,13 @@ def down_to_option(limit: str) -> Any:
     The keyword `down_to`: the low mark, below the field *limit*.
     """
     return field(default=None, kw_only=True, validator=below(limit))
+
+
+def at_least_option() -> Any:
+    """
+    The keyword `at_least`: the tokens that a cut has to gain, or it is not made.
+    """
+    return field(default=None, kw_only=True, validator=ge(1))
 
 
 def plural(count: int, noun: str) -> str:

@@ -2,14 +2,22 @@
 What a memory is made of, checked when it is made.
 """
 
+from collections.abc import Iterator
+
+import attrs
+
 from unabridged.contract import StrategyLike
 from unabridged.errors import ConfigError, NeedsAnswerError, NeedsAsyncError
 from unabridged.keeping import Wish
 from unabridged.messages import Message
-from unabridged.pipeline import Pipeline, chain
+from unabridged.pipeline import Pipeline, Strategy, chain
+from unabridged.results import TrimResult
 from unabridged.running import AskFunction, SearchFunction
 from unabridged.steps import is_async
-from unabridged.tokens import Budget, TokenCounter, exact, kept
+from unabridged.tokens import Budget, Kept, TokenCounter, exact, kept
+from unabridged.tokens.calibrated import Calibrated
+from unabridged.tokens.from_client import FromClient
+from unabridged.usage import Usage
 
 __all__ = ["CALLED_ITSELF", "Settings", "checked_path", "checked_store"]
 
@@ -49,11 +57,32 @@ class Settings:
         self._ask = ask
         self._search = search
         self._budget = Budget(budget) if isinstance(budget, int) else budget
-        self._count = kept(exact() if count is None else count)
+        counter = exact() if count is None else count
+        self._calibrated = counter if isinstance(counter, Calibrated) else None
+        self._count = kept(counter)
+        self._sync = sync
         if sync and ask is not None and is_async(ask):
             msg = "Memory: ask= is async; use AsyncMemory, or give a plain function"
             raise NeedsAsyncError(msg)
         self._strategy = self._checked(strategy)
+        self._endpoints = self._asked_for_counts(self._strategy)
+
+    def _asked_for_counts(self, steps: Pipeline) -> dict[FromClient, Kept]:
+        """
+        The endpoints that answer for counters, the memory's own and those of steps.
+        """
+        found = dict.fromkeys(_endpoints((self._count, steps)))
+        for endpoint in found:
+            if self._sync and endpoint.is_async:
+                msg = (
+                    f"Memory: {endpoint!r} asks an async client; use AsyncMemory, "
+                    "or give from_client a sync client"
+                )
+                raise NeedsAsyncError(msg)
+
+        mine = self._count
+
+        return {each: mine if mine.counter == each else kept(each) for each in found}
 
     def _checked(self, strategy: StrategyLike) -> Pipeline:
         steps = chain(strategy)
@@ -74,9 +103,32 @@ class Settings:
         system: str | Message | None,
         hide_system: bool,
     ) -> Wish:
-        steps = self._strategy if strategy is None else self._checked(strategy)
+        steps, asked = self._strategy, self._endpoints
+        if strategy is not None:
+            steps = self._checked(strategy)
+            asked = self._asked_for_counts(steps)
 
-        return Wish(steps, self._budget, self._count, query, replace, system, hide_system)
+        return Wish(
+            steps,
+            self._budget,
+            self._count,
+            query,
+            replace,
+            system,
+            hide_system,
+            calibrated=self._calibrated,
+            asked=asked,
+        )
+
+    def _usage(self, result: object, input_tokens: int, cached_tokens: int | None) -> Usage:
+        """
+        What was reported of a result, checked.
+        """
+        if not isinstance(result, TrimResult):
+            msg = f"report_usage: expected what context() gave, got {type(result).__name__}"
+            raise ConfigError(msg)
+
+        return Usage(result.estimated, input_tokens, cached_tokens)
 
     @property
     def strategy(self) -> Pipeline:
@@ -87,7 +139,28 @@ class Settings:
 
     @strategy.setter
     def strategy(self, strategy: StrategyLike) -> None:
-        self._strategy = self._checked(strategy)
+        steps = self._checked(strategy)
+        self._endpoints = self._asked_for_counts(steps)
+        self._strategy = steps
+
+
+def _endpoints(value: object) -> Iterator[FromClient]:
+    """
+    Whom to ask for the counts of a counter, of a step, or of a step inside it.
+    """
+    match value:
+        case FromClient():
+            yield value
+        case Kept() | Calibrated():
+            yield from _endpoints(value.counter)
+        case tuple():
+            for part in value:
+                yield from _endpoints(part)
+        case Strategy() if attrs.has(type(value)):
+            for known in attrs.fields(type(value)):  # type: ignore[arg-type]  # it has attrs
+                yield from _endpoints(getattr(value, known.name))
+        case _:
+            return
 
 
 def checked_store(store: object) -> None:

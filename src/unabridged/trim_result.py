@@ -2,16 +2,19 @@
 The result of a strategy: the view before and the changes; all else follows from these.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from attrs import evolve, field, frozen
 
 from unabridged.explained import explanation, reason_lines
+from unabridged.items import Item
 from unabridged.messages import Message
 from unabridged.overrun import Overrun
 from unabridged.records import Change, Compacted, Note
 from unabridged.states import PINNED_ROLES
+from unabridged.tokens import exact, kept
+from unabridged.usage import Usage
 from unabridged.views import View, apply
 from unabridged.writable import written
 
@@ -23,7 +26,9 @@ class Prefix:
     """
     How much of the projection before is still the beginning of this one.
 
-    *messages* and *tokens* of it, *out_of* so many messages.
+    *messages* and *tokens* of it, *out_of* so many messages. The projection
+    before is the last one that this memory object made: another process, or the
+    same program started again, has none to compare with.
 
     >>> from unabridged import Memory, tokens, user
     >>> memory = Memory(count=tokens.words)
@@ -46,8 +51,9 @@ class TrimResult:
 
     *over* says by how much what must stay is over a limit; *warnings* say what
     did not go as asked. *rec* is the record by which a memory wrote the changes
-    back (0: none). *count* and *previous* are those of the context; *ended* is
-    the last step's result, whose view is the one after these changes.
+    back (0: none), *usage* what the provider reported (`Memory.report_usage`).
+    *count* and *previous* are those of the context; *ended* is the last step's
+    result, whose view is the one after these changes.
 
     >>> from unabridged import Window, run
     >>> from unabridged.testing import user, view_of
@@ -65,6 +71,7 @@ class TrimResult:
     warnings: tuple[str, ...] = ()
     hide_system: bool = field(default=False, kw_only=True)
     rec: int = field(default=0, eq=False, kw_only=True)
+    usage: Usage | None = field(default=None, eq=False, kw_only=True)
     count: Callable[[Message], int] | None = field(default=None, eq=False, repr=False, kw_only=True)
     previous: tuple[Message, ...] = field(default=(), eq=False, repr=False, kw_only=True)
     ended: "tuple[View, tuple[Change, ...], TrimResult] | None" = field(
@@ -91,8 +98,18 @@ class TrimResult:
         if not self.hide_system:
             return self.view.messages
 
+        return tuple([item.message for item in self.sent])
+
+    @property
+    def sent(self) -> tuple[Item, ...]:
+        """
+        The items whose messages go to the model: those of the view, less the prompts it hides.
+        """
+        if not self.hide_system:
+            return tuple(self.view)
+
         return tuple(
-            item.message
+            item
             for item in self.view
             if item.message.role not in PINNED_ROLES or item.wide or not (item.sources or item.pin)
         )
@@ -109,7 +126,19 @@ class TrimResult:
         """
         The tokens of the messages, by the context's counter.
         """
-        return sum(map(self._count, self.messages))
+        return self._total(self.messages)
+
+    @property
+    def estimated(self) -> int:
+        """
+        The tokens that the provider is expected to bill for the request.
+
+        Those of the messages, and with `tokens.calibrated` what it was found to
+        bill each time for what is sent beside them.
+        """
+        fit = getattr(self.count, "fit", None)
+
+        return self.tokens + (0 if fit is None else fit.offset)
 
     @cached_property
     def kept(self) -> Prefix:
@@ -123,7 +152,7 @@ class TrimResult:
         ):
             same += 1
 
-        return Prefix(same, sum(map(self._count, messages[:same])), len(self.previous))
+        return Prefix(same, self._total(messages[:same]), len(self.previous))
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
         """
@@ -170,10 +199,5 @@ class TrimResult:
         changes, _ = written(self.before, self.changes, everything=replace)
         return Compacted(changes, self.before.head) if changes else None
 
-    def _count(self, message: Message) -> int:
-        if self.count is None:
-            from unabridged.tokens import exact, kept  # noqa: PLC0415  loads no vocabulary before
-
-            return kept(exact())(message)
-
-        return self.count(message)
+    def _total(self, messages: Iterable[Message]) -> int:
+        return kept(exact() if self.count is None else self.count).total(messages)

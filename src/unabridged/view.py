@@ -9,13 +9,15 @@ on which whoever drives the strategy loads more and calls it again.
 import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from operator import attrgetter
-from typing import Self, overload
+from typing import Any, Self, overload
 
 from unabridged.items import Block, Item, Round, Unloaded, block_starts
 from unabridged.messages import Message
 from unabridged.records import Note
 from unabridged.spans import NOTHING, Span
+from unabridged.starts import Starts, is_whole, starts_of_runs
 from unabridged.states import ThreadState
 from unabridged.units import Blocks, Rounds, from_the_end
 
@@ -47,9 +49,11 @@ class View(Sequence[Item]):
         "_sources",
         "_starts",
         "_wide",
+        "handed_on",
         "hidden",
         "log",
         "pins",
+        "worked_out",
     )
 
     def __init__(  # noqa: PLR0913  a value with many fields, made in two places
@@ -61,7 +65,7 @@ class View(Sequence[Item]):
         sources: Span | None = None,
         wide: tuple[Item, ...] | None = None,
         anchored: bool | None = None,
-        starts: list[int] | None = None,
+        starts: Starts | None = None,
         pins: Span = NOTHING,
         log: ThreadState = EMPTY,
     ) -> None:
@@ -71,10 +75,12 @@ class View(Sequence[Item]):
         self._wide = wide
         self._anchored = anchored
         self._starts = starts
-        self._blocks = 0 if starts is None else len(starts)
+        self._blocks = len(starts) if isinstance(starts, list) else 0
         self.hidden = hidden
         self.pins = pins
         self.log = log
+        self.handed_on: tuple[dict[object, Any], Sequence[Item], int] | None = None
+        self.worked_out: dict[object, Any] = {}
         self._edge = self.after(hidden.last) if hidden else 0
 
     # -- as a sequence
@@ -213,18 +219,35 @@ class View(Sequence[Item]):
         """
         return self._items[start : min(stop, self._size)]
 
-    def starts(self) -> Iterator[int]:
+    def starts(self, before: int | None = None) -> Iterator[int]:
         """
-        Where blocks start, as places among the loaded items, from the end.
+        Where blocks start, as places among the loaded items, from the end or from *before* on.
         """
-        known, edge = self._known_starts(), self._edge
-        for number in range(self._blocks - 1, -1, -1):
-            place = known[number]
-            if place <= edge and self.hidden and (place < edge or not self._whole_at_the_edge()):
-                break
-            yield place
-        if self.hidden:
-            raise Unloaded
+        known, count = self._known_starts(), self._blocks
+        if before is not None:
+            count = bisect_left(known, before, 0, count)
+        low = bisect_right(known, self._edge, 0, count) if self.hidden else 0
+        loaded = map(known.__getitem__, range(count - 1, low - 1, -1))
+
+        return itertools.chain(loaded, self._starts_at_the_edge(low)) if self.hidden else loaded
+
+    def _starts_at_the_edge(self, low: int) -> Iterator[int]:
+        """
+        The edge, if a block is known to start there; then comes what is not loaded.
+        """
+        if low and self._known_starts()[low - 1] == self._edge and self._whole_at_the_edge():
+            yield self._edge
+        raise Unloaded
+
+    def start_from(self, place: int) -> int:
+        """
+        Where the first block at *place* or after it starts; -1 if not all from there on is loaded.
+        """
+        known, count = self._known_starts(), self._blocks
+        number = bisect_left(known, place, 0, count)
+        start = known[number] if number < count else self._size
+
+        return -1 if self.hidden and start <= self._edge else start
 
     def block_at(self, place: int) -> range:
         """
@@ -241,34 +264,38 @@ class View(Sequence[Item]):
                 raise Unloaded
             return range(start, stop)
         block = range(start, min(stop, self._edge))
-        if not self._is_whole(self._items[place], block):
+        if not is_whole(self._items, place, block, self.hidden, self.log):
             raise Unloaded(everything=True)
 
         return block
 
-    def starts_of(self, runs: Sequence[tuple[int, int]]) -> list[int] | None:
+    def starts_of(self, runs: Sequence[tuple[int, int]]) -> Starts:
         """
-        The block starts of a view of these runs of places alone; None if a run parts a block.
+        The block starts of a view of these runs of places alone, worked out when they are read.
         """
-        known, count = self._known_starts(), self._blocks
-        found: list[int] = []
-        shift = 0
-        for start, stop in runs:
-            low, high = bisect_left(known, start, 0, count), bisect_left(known, stop, 0, count)
-            parted = low == count or known[low] != start
-            if parted or (stop < self._size and (high == count or known[high] != stop)):
-                return None
-            shift = shift + start  # what was left out before this run
-            found += [place - shift for place in known[low:high]]
-            shift -= stop
+        return partial(starts_of_runs, self._known_starts(), self._blocks, self._size, runs)
+
+    def _known_starts(self) -> list[int]:
+        known = self._starts
+        if isinstance(known, list):
+            return known
+        found = None if known is None else known()
+        if found is None:  # a block was parted, so no block is what it was
+            self.handed_on = None
+            found = block_starts(self.loaded)
+        self._starts, self._blocks = found, len(found)
 
         return found
 
-    def _known_starts(self) -> list[int]:
-        if self._starts is None:
-            self._starts = block_starts(self.loaded)
-            self._blocks = len(self._starts)
-        return self._starts
+    def before(self) -> tuple[dict[object, Any], Sequence[Item], int] | None:
+        """
+        What was worked out of the view that this was cut from, its items and how many there were.
+
+        None if it was not made by taking whole blocks away.
+        """
+        self._known_starts()
+
+        return self.handed_on
 
     def _whole_at_the_edge(self) -> bool:
         """
@@ -280,29 +307,6 @@ class View(Sequence[Item]):
         stop = known[number] if number < count else self._size
 
         return not any(item.head in self.hidden for item in self._items[edge:stop])
-
-    def _is_whole(self, item: Item, block: range) -> bool:
-        """
-        Whether the block of an item below the edge is known to be loaded as a whole.
-        """
-        if item.wide:
-            return len(block) == 1
-        seq, links = item.first, self.log.links
-        known = (
-            seq in self.log.guarded
-            or links.asked_block[0] <= seq <= links.asked_block[1]
-            or links.spoke_block[0] <= seq <= links.spoke_block[1]
-        )
-        if len(block) == 1:
-            return known and item.head not in self.hidden
-        items = self._items[block.start : block.stop]
-        entries = Span.union(mate.sources for mate in items)
-
-        return (
-            known
-            and len(entries.ranges) == 1
-            and not any(mate.head in self.hidden for mate in items)
-        )
 
     def find(self, seq: int) -> int:
         """
@@ -350,13 +354,13 @@ class View(Sequence[Item]):
         sources: Span | None = None,
         wide: tuple[Item, ...] | None = None,
         anchored: bool | None = None,
-        starts: list[int] | None = None,
+        starts: Starts | None = None,
         pins: Span | None = None,
     ) -> Self:
         """
-        A view of the same log with other items.
+        A view of the same log with other items; *starts* are given if nothing but items left.
         """
-        return type(self)(
+        view = type(self)(
             items,
             hidden=hidden,
             sources=sources,
@@ -366,6 +370,10 @@ class View(Sequence[Item]):
             pins=self.pins if pins is None else pins,
             log=self.log,
         )
+        if starts is not None:
+            view.handed_on = self.worked_out, self._items, self._size
+
+        return view
 
     def after(self, seq: int) -> int:
         """
@@ -374,7 +382,14 @@ class View(Sequence[Item]):
         items, size = self._items, self._size
         if size:
             guess = size - items[size - 1].first + seq  # right where no entry is missing
-            if 0 < guess <= size and items[guess - 1].first == seq:
+            if guess < 1:
+                oldest = items[0].first
+                if oldest > seq or oldest == seq > 0:
+                    return int(oldest == seq)
+            elif guess <= size and (
+                (known := items[guess - 1].first) == seq
+                or (known < seq and guess < size and items[guess].first > seq)
+            ):
                 return guess
 
         return bisect_right(items, seq, 0, size, key=_first)

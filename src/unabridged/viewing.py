@@ -211,6 +211,8 @@ def _only_appended(old: ThreadState, new: ThreadState) -> bool:
     """
     if (old.decided, old.late, old.lost) != (new.decided, new.late, new.lost):
         return False
+    if new.hand is old.hand and new.role is old.role:
+        return True
     since = Span.between(old.seq + 1, new.seq)
 
     return (new.hand is old.hand or new.hand - since == old.hand) and (

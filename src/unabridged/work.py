@@ -1,15 +1,16 @@
 """
 Work: an operation as a generator of what it needs done.
 
-A `Do` is a call of the store; anything else is a question for a model. Who
-drives a work does the first under the memory's lock, and lets go of it for the
-second.
+A `Do` is a call of the store, a `Count` a question for an endpoint that counts;
+anything else is a question for a model. Who drives a work does the first under
+the memory's lock, and lets go of it for the others.
 """
 
 from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from unabridged.contract import Ask, Await, Search
+from unabridged.endpoints import Count
 from unabridged.errors import ConfigError
 from unabridged.trim_result import TrimResult
 
@@ -36,7 +37,7 @@ class Outcome(NamedTuple):
 
 
 T = TypeVar("T")
-Work: TypeAlias = Generator[Do | Ask | Search | Await, Any, T]
+Work: TypeAlias = Generator[Do | Count | Ask | Search | Await, Any, T]
 
 
 def replayed(walk: Work[TrimResult], answers: list[tuple[Any, Outcome]]) -> Work[TrimResult]:

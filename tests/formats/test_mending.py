@@ -202,7 +202,6 @@ class TestResults:
 
         assert ["user", "assistant", "tool", "user"] == [message.role for message in mended]
 
-
     def test_in_a_user_s_message_go_as_tool_messages_to_mistral(self):
         """
         What came from an API whose results stand in a user's turn, also with words behind them.

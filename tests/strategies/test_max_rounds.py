@@ -5,6 +5,7 @@ Keeping the newest rounds.
 import pytest
 
 from unabridged import MaxRounds, assistant, run, system, user
+from unabridged.contract import TrimContext
 from unabridged.declared import from_data, to_data
 from unabridged.errors import BudgetError, ConfigError
 from unabridged.overrun import Overrun
@@ -12,6 +13,7 @@ from unabridged.records import Compacted, Drop, Fold, Note, Noted
 from unabridged.results import TrimResult, unchanged
 from unabridged.spans import Span
 from unabridged.testing import call, result, talk, texts, view_of
+from unabridged.tokens import words
 
 
 def seen(strategy, messages, **options):
@@ -191,16 +193,56 @@ class TestDownTo:
         )
 
 
+class TestAtLeast:
+    def test_makes_no_cut_that_gains_less(self):
+        """
+        In tokens; `over` counts rounds.
+        """
+        context = TrimContext(count=words)
+        done = run(MaxRounds(2, at_least=3), view_of(talk(3)), context)
+
+        assert (6, ()) == (len(done.messages), done.changes)
+        assert done.over == Overrun(2, 3, "rounds", ("a cut would gain 2 tokens, at_least is 3",))
+        assert ["q3", "a3", "q4", "a4"] == texts(
+            run(MaxRounds(2, at_least=3), view_of(talk(4)), context)
+        )
+
+    def test_counts_rounds_as_a_cut_does(self):
+        """
+        A preamble is one, a round of pins none; without users blocks are counted.
+        """
+        context = TrimContext(count=words)
+        pinned = [system("be brief"), *talk(3)]
+        preamble = [assistant("hello"), *talk(2)]
+        alone = [assistant("a"), assistant("b"), assistant("c")]
+
+        for messages, needed in ((pinned, 3), (preamble, 3), (alone, 3)):
+            done = run(MaxRounds(2, at_least=9), view_of(messages), context)
+            assert (needed, ()) == (done.over.needed, done.changes)
+
+    def test_weighs_a_cut_against_the_one_that_stands(self):
+        """
+        Its note says where it was.
+        """
+        context = TrimContext(count=words)
+        step = MaxRounds(2, at_least=4)
+        noted = Noted(run(step, view_of(talk(4)), context).notes)
+
+        assert 6 == len(run(step, view_of(talk(5), decisions=[noted]), context).messages)
+        assert 4 == len(run(step, view_of(talk(6), decisions=[noted]), context).messages)
+
+
 class TestAsAValue:
     def test_shows_itself_and_goes_to_data(self):
         """
         With every option, and with none.
         """
         strategy = MaxRounds(
-            4, down_to=2, pin_system=False, count_pins=True, strict=True, replace=True
+            4, down_to=2, at_least=9, pin_system=False, count_pins=True, strict=True, replace=True
         )
         shown = (
-            "MaxRounds(4, down_to=2, pin_system=False, count_pins=True, strict=True, replace=True)"
+            "MaxRounds(4, down_to=2, at_least=9, pin_system=False, count_pins=True, "
+            "strict=True, replace=True)"
         )
 
         assert (shown, "MaxRounds(4)") == (repr(strategy), repr(MaxRounds(4)))

@@ -3,15 +3,37 @@ Keeping the newest messages that fit a number of tokens.
 """
 
 import pytest
+from attrs import evolve
+from hypothesis import given, settings
 
-from unabridged import Budget, TokenBudget, assistant, run, system, user
+from unabridged import (
+    Budget,
+    ClipMessages,
+    ClipToolResults,
+    Memory,
+    TokenBudget,
+    Window,
+    assistant,
+    run,
+    system,
+    user,
+)
 from unabridged.contract import TrimContext
 from unabridged.declared import from_data, to_data
-from unabridged.errors import BudgetError, ConfigError
-from unabridged.records import Drop, Note, Noted
+from unabridged.errors import BudgetError, ConfigError, CountError
+from unabridged.records import Drop, Fold, Note, Noted
 from unabridged.results import TrimResult, unchanged
 from unabridged.spans import Span
-from unabridged.testing import call, result, talk, texts, view_of
+from unabridged.testing import (
+    LAWS,
+    call,
+    check_strategy,
+    logs,
+    result,
+    talk,
+    texts,
+    view_of,
+)
 from unabridged.tokens import exact, of_text, quarter, words
 
 WORDS = TrimContext(count=words)
@@ -191,12 +213,287 @@ class TestTokenBudget:
         assert ["q7", "a7"] == texts(run(step, view_of(talk(7), decisions=[note]), WORDS))
 
 
+ROWS = " ".join(f"row{n}" for n in range(500))
+
+
+def spoken(message):
+    """
+    A counter of words without the ids of calls.
+    """
+    return len(message.text.split())
+
+
+SPOKEN = TrimContext(count=spoken)
+HUGE = [*talk(2), user("q"), call("c1"), result("c1", ROWS)]
+
+
+class TestClip:
+    def test_is_not_used_where_what_must_stay_fits(self):
+        """
+        An old result leaves whole, as without it.
+        """
+        messages = [user("q"), call("c1"), result("c1", ROWS), *talk(2)]
+        plain = run(TokenBudget(9), view_of(messages), SPOKEN)
+        done = run(TokenBudget(9, clip=ClipToolResults(20)), view_of(messages), SPOKEN)
+
+        assert texts(plain) == texts(done)
+        assert [Drop] == [type(change) for change in done.changes]
+
+    def test_shortens_what_must_stay(self):
+        """
+        Then the cut is as usual; each change says what it is for.
+        """
+        step = TokenBudget(25, clip=(ClipToolResults(20),))
+        done = run(step, view_of(HUGE), SPOKEN)
+
+        assert 25 == done.tokens == sum(map(spoken, done.messages))
+        assert done.over is None
+        assert ["q1", "a1", "q2", "a2", "q"] == texts(done)[:5]
+        assert ["clipped by ClipToolResults(20), over the budget of 25 tokens"] == [
+            change.reason for change in done.changes
+        ]
+        assert (repr(step), Span.one(7)) == (done.changes[0].step, done.changes[0].sources)
+
+    def test_is_used_in_order_until_it_fits(self):
+        """
+        And no further.
+        """
+        clips = (ClipToolResults(60), ClipToolResults(30), ClipToolResults(20))
+        done = run(TokenBudget(40, clip=clips), view_of(HUGE), SPOKEN)
+
+        assert 30 == spoken(done.messages[-1])
+        assert [59, 30] == [spoken(change.into) for change in done.changes]
+        assert "entry 7 is reworded by TokenBudget(40, " in done.why(7)
+
+    def test_cuts_too(self):
+        """
+        Both are in the one result.
+        """
+        done = run(TokenBudget(22, clip=ClipToolResults(20)), view_of(HUGE), SPOKEN)
+
+        assert [Fold, Drop] == [type(change) for change in done.changes]
+        assert "over the budget of 22 tokens" == done.changes[1].reason
+        assert (21, 3) == (done.tokens, len(done.messages))
+
+    def test_says_what_is_over_where_it_is_not_enough(self):
+        """
+        A question is not clipped unless that is asked for.
+        """
+        messages = [*talk(1), user(ROWS)]
+        plain = run(TokenBudget(30, clip=ClipMessages(20)), view_of(messages), SPOKEN)
+        newest = run(TokenBudget(30, clip=ClipMessages(20, newest=True)), view_of(messages), SPOKEN)
+
+        assert (500, ()) == (plain.over.needed, plain.changes[1:])
+        assert (None, 22) == (newest.over, newest.tokens)
+        with pytest.raises(BudgetError, match="470 over the limit of 30"):
+            run(TokenBudget(30, strict=True, clip=ClipMessages(20)), view_of(messages), SPOKEN)
+
+    def test_is_written_back(self):
+        """
+        With the budget's `replace`, or with its own.
+        """
+        for step in (
+            TokenBudget(22, clip=ClipToolResults(20), replace=True),
+            TokenBudget(22, clip=ClipToolResults(20, replace=True)),
+        ):
+            memory = Memory(strategy=step, count=spoken)
+            memory.append(*HUGE)
+            done = memory.context()
+
+            assert done.messages[-1] == memory.view()[-1].message
+            assert ROWS == memory.entries()[-1].message.text
+
+    def test_keeps_the_place_of_a_cut(self):
+        """
+        A result that is too long comes, is clipped, and what was sent before stays.
+        """
+        memory = Memory(
+            strategy=TokenBudget(40, down_to=10, clip=ClipToolResults(20)), count=spoken
+        )
+        memory.append(*talk(21))
+        before = memory.context()
+        memory.append(user("q"), call("c1"), result("c1", ROWS))
+        after = memory.context()
+
+        assert before.messages == after.messages[: len(before.messages)]
+        assert before.tokens + 21 == after.tokens
+        assert (10, 31) == (before.tokens, after.tokens)
+
+    def test_stays_while_a_tool_loop_goes_on(self):
+        """
+        What was clipped need not stay any more, and still is where it was, as short.
+        """
+        step = TokenBudget(34, clip=(ClipToolResults(25), ClipToolResults(20)))
+        memory = Memory(strategy=step, count=spoken)
+        memory.append(*HUGE)
+        sent = memory.context().messages
+        for n in range(3):
+            memory.append(call(f"d{n}"), result(f"d{n}"))
+            fresh = Memory.from_dict(memory.to_dict(), strategy=step, count=spoken).context()
+            done = memory.context()
+            assert fresh.messages == done.messages
+            assert sent == done.messages[: len(sent)]
+            assert done.kept.messages == len(sent)
+            sent = done.messages
+
+        assert ["clipped by ClipToolResults(25), over the budget of 34 tokens"] == [
+            change.reason for change in done.changes
+        ]
+
+    def test_is_noted_with_the_clips_that_were_used(self):
+        """
+        As a derived fact: the entries, and how many of the clips.
+        """
+        step = TokenBudget(22, clip=(ClipToolResults(30), ClipToolResults(20)))
+        done = run(step, view_of(HUGE), SPOKEN)
+        again = run(step, view_of(HUGE, decisions=[Noted(done.notes)]), SPOKEN)
+
+        assert (Note("clip", repr(step), {"clips": 2}, Span.one(7)),) == done.notes
+        assert (done.messages, ()) == (again.messages, again.notes)
+        later = view_of([*HUGE, *talk(1, 3)], decisions=[Noted(done.notes)])
+        assert ["q3", "a3"] == texts(run(step, later, SPOKEN))
+        assert [Drop] == [type(change) for change in run(step, later, SPOKEN).changes]
+
+    def test_keeps_the_laws(self):
+        """
+        But one: with a smaller limit it may clip, and so keep more messages.
+        """
+        for law in LAWS:
+            if law.__name__ not in {"monotone", "algebra"}:
+                step = TokenBudget(99, clip=(ClipToolResults(60), ClipMessages(60, newest=True)))
+                hold_to(law, step)
+
+
+def hold_to(law, step):
+    """
+    Hold the step to a law, by a counter of letters.
+    """
+
+    @settings(max_examples=15)
+    @given(logs())
+    def holds(log):
+        law(step, log, TrimContext(Budget(99), LETTERS))
+
+    holds()
+
+
+class TestAtLeast:
+    def test_makes_no_cut_that_gains_less(self):
+        """
+        `over` says why the limit is passed.
+        """
+        done = run(TokenBudget(4, at_least=4), view_of(talk(3)), WORDS)
+
+        assert (6, ()) == (len(done.messages), done.changes)
+        assert str(done.over) == (
+            "6 tokens must stay, 2 over the limit of 4: a cut would gain 2 tokens, at_least is 4"
+        )
+        assert ["q3", "a3", "q4", "a4"] == texts(
+            run(TokenBudget(4, at_least=4), view_of(talk(4)), WORDS)
+        )
+
+    def test_weighs_a_cut_against_the_one_that_stands(self):
+        """
+        Its note says where it was; what it let go of is no gain.
+        """
+        step = TokenBudget(4, at_least=4)
+        noted = Noted(run(step, view_of(talk(4)), WORDS).notes)
+
+        assert ["q3", "a3", "q4", "a4", "q5", "a5"] == texts(
+            run(step, view_of(talk(5), decisions=[noted]), WORDS)
+        )
+        assert ["q5", "a5", "q6", "a6"] == texts(
+            run(step, view_of(talk(6), decisions=[noted]), WORDS)
+        )
+
+    def test_goes_with_a_low_mark(self):
+        """
+        The place of a cut follows from the log, also in another process.
+        """
+        step = TokenBudget(8, down_to=4, at_least=3)
+        memory = Memory(strategy=step, count=words)
+        sizes, firsts = [], []
+        for message in talk(12):
+            memory.append(message)
+            fresh = Memory.from_dict(memory.to_dict(), strategy=step, count=words).context()
+            done = memory.context()
+            assert fresh.messages == done.messages
+            sizes.append(len(done.messages))
+            firsts.append(done.messages[0].text)
+
+        assert 8 == max(sizes)
+        assert ["q1", "q4", "q7", "q10"][: len(set(firsts))] == list(dict.fromkeys(firsts))
+
+    def test_counts_what_clips_gain(self):
+        """
+        All or nothing.
+        """
+        step = TokenBudget(25, at_least=400, clip=ClipToolResults(20))
+        more = evolve(step, at_least=500)
+
+        assert 25 == run(step, view_of(HUGE), SPOKEN).tokens
+        assert () == run(more, view_of(HUGE), SPOKEN).changes
+        assert "a cut would gain 480 tokens, at_least is 500" in str(
+            run(more, view_of(HUGE), SPOKEN).over
+        )
+
+    def test_is_at_least_one_token(self):
+        """
+        As any number of tokens to be gained.
+        """
+        with pytest.raises(ConfigError) as caught:
+            TokenBudget(9, at_least=0)
+
+        assert str(caught.value) == (
+            "TokenBudget: `at_least` must be an int of 1 or more, or None for no limit, got 0"
+        )
+
+    def test_keeps_the_laws(self):
+        """
+        With a low mark and without.
+        """
+        check_strategy(TokenBudget(12, at_least=5), examples=40)
+        check_strategy(TokenBudget(12, down_to=6, at_least=5), examples=40)
+
+
+class TestCounter:
+    @pytest.mark.parametrize("wrong", [-1, 2.5, None, True, "3"])
+    def test_that_gives_no_count_is_named_with_the_step_and_the_message(self, wrong):
+        """
+        Nothing is written, and the next run with another counter is as if it had not been.
+        """
+        memory = Memory(strategy=TokenBudget(9, count=lambda _: wrong, replace=True), count=words)
+        memory.append(*talk(9))
+        before = memory.to_dict()
+        with pytest.raises(CountError) as caught:
+            memory.context()
+
+        assert str(caught.value).startswith("step TokenBudget(9, count=<lambda>, replace=True): ")
+        assert f" returned {wrong!r} for the user message 'q9'" in str(caught.value)
+        assert before == memory.to_dict()
+
+    def test_that_raises_is_named_with_the_step_and_the_message(self):
+        """
+        Its error is the cause of the cause.
+        """
+
+        def broken(message):
+            raise LookupError(message.text)
+
+        with pytest.raises(CountError) as caught:
+            run(Window(1, at_least=2), view_of(talk(2)), TrimContext(count=broken))
+
+        assert "step Window(1, at_least=2): counter " in str(caught.value)
+        assert " raised LookupError('a1') for the assistant message 'a1'" in str(caught.value)
+        assert isinstance(caught.value.__cause__.__cause__, LookupError)
+
+
 class TestShare:
     def test_is_of_what_the_budget_leaves_for_the_history(self):
         """
-        Half of ten, less what is kept free.
+        Half of ten: of seventeen, less what is kept free and what opens the reply.
         """
-        context = TrimContext(Budget(14, reply=4), words)
+        context = TrimContext(Budget(17, reply=4), words)
 
         assert 4 == len(run(TokenBudget(share=0.5), view_of(talk(2)), context).messages)
         assert ["q2", "a2", "q3", "a3"] == texts(
@@ -248,7 +545,7 @@ class TestShare:
         """
         What is over the share is cut down to it.
         """
-        context = TrimContext(Budget(6), words)
+        context = TrimContext(Budget(9), words)
 
         assert ["q4", "a4"] == texts(
             run(TokenBudget(share=1, down_to=2), view_of(talk(4)), context)
@@ -262,7 +559,9 @@ class TestAsAValue:
         """
         strategy = TokenBudget(
             8_000,
+            clip=ClipToolResults(2_000),
             down_to=4_000,
+            at_least=1_000,
             count=words,
             opening="anywhere",
             by="rounds",
@@ -273,8 +572,9 @@ class TestAsAValue:
         )
 
         assert repr(strategy) == (
-            "TokenBudget(8_000, down_to=4_000, count=tokens.words, opening='anywhere', "
-            "by='rounds', straddle='keep', pin_system=False, strict=True, replace=True)"
+            "TokenBudget(8_000, clip=(ClipToolResults(2_000),), down_to=4_000, at_least=1_000, "
+            "count=tokens.words, opening='anywhere', by='rounds', straddle='keep', "
+            "pin_system=False, strict=True, replace=True)"
         )
         assert strategy == from_data(to_data(strategy))
         assert "words" == to_data(strategy)["count"]

@@ -3,8 +3,10 @@ Keeping the newest messages.
 """
 
 import pytest
+from attrs import evolve
 
-from unabridged import Window, assistant, run, system, user
+from unabridged import Memory, Window, assistant, chain, run, system, user
+from unabridged.contract import TrimContext
 from unabridged.declared import from_data, to_data
 from unabridged.errors import BudgetError, ConfigError
 from unabridged.messages import ToolResult
@@ -13,6 +15,7 @@ from unabridged.records import Drop, Note, Noted
 from unabridged.results import TrimResult, insert, unchanged
 from unabridged.spans import Span
 from unabridged.testing import call, result, talk, texts, view_of
+from unabridged.tokens import words
 
 LOOP = [user("q"), call("c1"), result("c1"), call("c2"), result("c2"), assistant("a")]
 
@@ -416,6 +419,98 @@ class TestDownTo:
         assert unchanged(view) == run(Window(None, down_to=2), view)
 
 
+class TestAtLeast:
+    def test_makes_no_cut_that_gains_less(self):
+        """
+        In tokens, by the context's counter; `over` says why the limit is passed.
+        """
+        context = TrimContext(count=words)
+        messages = [user("one two"), assistant("three"), *talk(2)]
+        done = run(Window(4, at_least=4), view_of(messages), context)
+
+        assert (6, ()) == (len(done.messages), done.changes)
+        assert done.over == Overrun(4, 6, "messages", ("a cut would gain 3 tokens, at_least is 4",))
+        assert ["q1", "a1", "q2", "a2"] == texts(
+            run(Window(4, at_least=3), view_of(messages), context)
+        )
+
+    def test_counts_no_pins(self):
+        """
+        As the limit does.
+        """
+        context = TrimContext(count=words)
+        done = run(Window(4, at_least=9), view_of([system("be brief"), *talk(3)]), context)
+
+        assert 6 == done.over.needed
+        counted = Window(4, at_least=9, count_pins=True)
+        assert 7 == run(counted, view_of([system("be brief"), *talk(3)]), context).over.needed
+
+    def test_weighs_a_cut_against_the_one_that_stands(self):
+        """
+        Its note says where it was.
+        """
+        context = TrimContext(count=words)
+        step = Window(4, at_least=4)
+        noted = Noted(run(step, view_of(talk(4)), context).notes)
+
+        assert ["q3", "a3", "q4", "a4", "q5", "a5"] == texts(
+            run(step, view_of(talk(5), decisions=[noted]), context)
+        )
+        assert ["q5", "a5", "q6", "a6"] == texts(
+            run(step, view_of(talk(6), decisions=[noted]), context)
+        )
+
+    def test_stands_with_the_question_that_was_brought(self):
+        """
+        Also where a loop goes on for long.
+        """
+        context = TrimContext(count=words)
+        step = Window(3, at_least=3)
+        loop = [user("q"), *(assistant(f"s{n}") for n in range(6))]
+        noted = Noted(run(step, view_of(loop), context).notes)
+        longer = [*loop, assistant("s6"), assistant("s7")]
+
+        assert ["q", "s4", "s5", "s6", "s7"] == texts(
+            run(step, view_of(longer, decisions=[noted]), context)
+        )
+        plain = evolve(step, opening="anywhere")
+        noted = Noted(run(plain, view_of(loop), context).notes)
+        assert ["s3", "s4", "s5", "s6", "s7"] == texts(
+            run(plain, view_of(longer, decisions=[noted]), context)
+        )
+
+    def test_counts_what_was_put_in(self):
+        """
+        After an entry, as any message; at the head, as a pin.
+        """
+
+        def dated(view, _):
+            return [system("head"), view[0], system("dated"), *view[1:]]
+
+        done = run(chain(dated, Window(4, at_least=9)), view_of(talk(3)), TrimContext(count=words))
+
+        assert (8, 7) == (len(done.messages), done.over.needed)
+
+    def test_reads_no_more_of_a_long_thread_than_it_needs(self):
+        """
+        What it would gain is known long before all is read.
+        """
+        memory = Memory(strategy=Window(4, at_least=9), count=words)
+        memory.append(*talk(2_000))
+        fresh = Memory.from_dict(memory.to_dict(), strategy=Window(4, at_least=9), count=words)
+        done = fresh.context()
+
+        assert 4 == len(done.messages)
+        assert 100 > done.before.size
+
+    def test_is_strict_where_that_is_asked_for(self):
+        """
+        What is over the limit is over it.
+        """
+        with pytest.raises(BudgetError, match="a cut would gain 2 tokens, at_least is 9"):
+            run(Window(4, at_least=9, strict=True), view_of(talk(3)), TrimContext(count=words))
+
+
 class TestAsAValue:
     @pytest.mark.parametrize(
         ("strategy", "shown", "data"),
@@ -427,6 +522,7 @@ class TestAsAValue:
                 Window(
                     40,
                     down_to=20,
+                    at_least=9_000,
                     opening="next",
                     by="rounds",
                     straddle="keep",
@@ -436,13 +532,14 @@ class TestAsAValue:
                     replace=True,
                 ),
                 (
-                    "Window(40, down_to=20, opening='next', by='rounds', straddle='keep', "
-                    "pin_system=False, count_pins=True, strict=True, replace=True)"
+                    "Window(40, down_to=20, at_least=9_000, opening='next', by='rounds', "
+                    "straddle='keep', pin_system=False, count_pins=True, strict=True, replace=True)"
                 ),
                 {
                     "use": "Window",
                     "last": 40,
                     "down_to": 20,
+                    "at_least": 9_000,
                     "opening": "next",
                     "by": "rounds",
                     "straddle": "keep",

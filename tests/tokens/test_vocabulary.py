@@ -22,12 +22,15 @@ import socket, sys
 def refuse(*_, **__):
     raise SystemExit("a socket was made")
 
-socket.socket = socket.create_connection = socket.getaddrinfo = refuse
+class Refused(socket.socket):
+    __init__ = refuse
+
+socket.socket, socket.create_connection, socket.getaddrinfo = Refused, refuse, refuse
 
 import unabridged.tokens
 assert "tiktoken" not in sys.modules, "loaded too early"
 from unabridged import user
-names = "o200k_base", "cl100k_base"
+names = "gpt-4o", "cl100k_base"
 print([unabridged.tokens.exact(name)(user("hello world")) for name in names])
 """
 

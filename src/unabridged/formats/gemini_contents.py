@@ -59,7 +59,9 @@ def read_parts(keys: Keys, names: Names, shape: Keys, where: str) -> tuple[Part,
     if parts is not None and parts is not ...:
         refuse(f"{where}.parts", "a list", parts)
     if "content" in keys:
-        msg = f"{where}.parts: expected a list, got nothing; with `content` it is another API's form"
+        msg = (
+            f"{where}.parts: expected a list, got nothing; with `content` it is another API's form"
+        )
         raise FormatError(msg)
     shape["parts"] = "missing" if parts is ... else "null"
 

@@ -197,7 +197,9 @@ def mend_letters(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
 def _whole(part: Part) -> Part:
     match part:
         case Text(text=text) if is_halved(part):
-            return evolve(part, text=text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+            return evolve(
+                part, text=text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            )
         case ToolResult() if is_halved(part):
             return evolve(part, content=tuple([_whole(inner) for inner in part.content]))
         case _:

@@ -2,6 +2,9 @@
 The built-in strategies, one idea a file.
 """
 
+from unabridged.strategies.clip_arguments import ClipArguments
+from unabridged.strategies.clip_messages import ClipMessages
+from unabridged.strategies.clip_tool_results import ClipToolResults
 from unabridged.strategies.drop_reasoning import DropReasoning
 from unabridged.strategies.filter import Filter
 from unabridged.strategies.guards import Over, Sparing, When
@@ -10,11 +13,15 @@ from unabridged.strategies.max_rounds import MaxRounds
 from unabridged.strategies.merge_runs import MergeRuns
 from unabridged.strategies.no_compaction import NoCompaction
 from unabridged.strategies.repair import Repair
+from unabridged.strategies.sections import Sections, Share
 from unabridged.strategies.summarize import Summarize
 from unabridged.strategies.token_budget import TokenBudget
 from unabridged.strategies.window import Window
 
 __all__ = [
+    "ClipArguments",
+    "ClipMessages",
+    "ClipToolResults",
     "DropReasoning",
     "Filter",
     "HeadAndTail",
@@ -23,6 +30,8 @@ __all__ = [
     "NoCompaction",
     "Over",
     "Repair",
+    "Sections",
+    "Share",
     "Sparing",
     "Summarize",
     "TokenBudget",

@@ -6,8 +6,17 @@ from attrs import field, frozen
 
 from unabridged.contract import TrimContext
 from unabridged.cuts import cut_rounds
+from unabridged.gains import worth
 from unabridged.must import CutRules
-from unabridged.options import cut_result, down_to_option, flag, ge, last_cut, plural
+from unabridged.options import (
+    at_least_option,
+    cut_result,
+    down_to_option,
+    flag,
+    ge,
+    last_cut,
+    plural,
+)
 from unabridged.pipeline import Strategy
 from unabridged.results import TrimResult, unchanged
 from unabridged.views import View
@@ -27,6 +36,7 @@ class MaxRounds(Strategy):
     Args:
         last: rounds to keep; None is no limit.
         down_to: the low mark, in rounds; see `Window`.
+        at_least: tokens that a cut must gain; see `Window`.
 
     Raises:
         ConfigError: *last* is below 1, or *down_to* is not below *last*.
@@ -41,6 +51,7 @@ class MaxRounds(Strategy):
 
     last: int | None = field(validator=ge(1))
     down_to: int | None = down_to_option("last")
+    at_least: int | None = at_least_option()
     pin_system: bool = flag(default=True)
     count_pins: bool = flag(default=False)
     strict: bool = flag(default=False)
@@ -49,17 +60,18 @@ class MaxRounds(Strategy):
     def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
         if self.last is None:
             return unchanged(view)
-        marks = self.down_to is not None
+        marks = self.down_to is not None or self.at_least is not None
         rules = CutRules(
             pin_system=self.pin_system,
             count_pins=self.count_pins,
             down_to=self.down_to,
             start=last_cut(view, self) if marks else 0,
         )
+        done = cut_rounds(view, self.last, rules)
 
         return cut_result(
             view,
-            cut_rounds(view, self.last, rules),
+            worth(view, done, self.at_least, ctx.count, rules, self.last, "rounds"),
             self,
             reason=f"before the last {plural(self.down_to or self.last, 'round')}",
             strict=self.strict,

@@ -4,14 +4,18 @@ Keeping the newest messages that fit a number of tokens.
 
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from unabridged.clips import Clip, as_clips, clips_only
 from unabridged.contract import TrimContext
-from unabridged.cuts import cut
+from unabridged.cuts import Cut, cut
 from unabridged.errors import ConfigError
+from unabridged.fitting import Clips, Fitted, fit
+from unabridged.gains import worth
 from unabridged.must import CutRules, Opening
 from unabridged.options import (
     as_share,
+    at_least_option,
     choice,
     cut_result,
     down_to_option,
@@ -36,13 +40,18 @@ class TokenBudget(Strategy):
     Keep the newest messages that fit *limit* tokens, in whole blocks.
 
     Pins, pending calls and the newest user message stay and count; where they
-    alone are over the limit, the result's `over` says by how much and names them.
+    alone are over the limit, *clip* says how they are shortened, and if that is
+    not enough, the result's `over` by how much and names them.
 
     Args:
         limit: tokens; None is no limit.
         share: instead of *limit*, a share (above 0, at most 1) of what the
             memory's `budget=` leaves for the history.
+        clip: strategies that shorten what must stay, one after the other until it
+            fits, and are used only then: `clip=(ClipToolResults(2_000), …)`. What
+            was clipped stays so while it is in the view; a note says what.
         down_to: the low mark, in tokens; see `Window`.
+        at_least: tokens that a cut must gain; see `Window`.
         count: a counter of its own; the memory's by default.
         opening: as for `Window`, and so are *by*, *straddle*, *pin_system*,
             *strict* and *replace*.
@@ -60,7 +69,11 @@ class TokenBudget(Strategy):
 
     limit: int | None = field(default=None, validator=ge(1))
     share: float | None = field(default=None, kw_only=True, converter=as_share, validator=share_of)
+    clip: tuple[Clip, ...] = field(
+        default=(), kw_only=True, converter=as_clips, validator=clips_only
+    )
     down_to: int | None = down_to_option("limit")
+    at_least: int | None = at_least_option()
     count: TokenCounter | None = field(default=None, kw_only=True, validator=function)
     opening: Opening = choice("question", "next", "anywhere")
     by: Literal["blocks", "rounds"] = choice("blocks", "rounds")
@@ -79,19 +92,44 @@ class TokenBudget(Strategy):
         if limit is None:
             return unchanged(view)
         count = ctx.count if self.count is None else kept(self.count)
-        marks = self.down_to is not None
-        start = last_cut(view, self) if marks else 0
-        done = cut(view, limit, count, "tokens", self._rules(start))
-
-        return cut_result(
+        marks = self.down_to is not None or self.at_least is not None
+        rules = self._rules(last_cut(view, self) if marks else 0)
+        if self.clip or self.at_least is not None:
+            fitted = self._fitted(view, limit, count, rules)
+        else:
+            fitted = Fitted(cut(view, limit, count, "tokens", rules))
+        result = cut_result(
             view,
-            done,
+            fitted.done,
             self,
             reason=f"over the budget of {plural(self.down_to or limit, 'token')}",
             strict=self.strict,
             marks=marks,
             replace=self.replace,
         )
+        if not fitted.folds:
+            return result
+
+        return evolve(
+            result,
+            changes=(*fitted.folds, *result.changes),
+            notes=(*fitted.notes, *result.notes),
+        )
+
+    def _fitted(self, view: View, limit: int, count: TokenCounter, rules: CutRules) -> Fitted:
+        """
+        The cut with its clips, if it gains enough.
+        """
+        reason = f"over the budget of {plural(limit, 'token')}"
+        clips = Clips(repr(self), self.clip, count, reason, self.replace)
+
+        def cut_of(view: View) -> Cut:
+            return cut(view, limit, count, "tokens", rules)
+
+        def accept(view: View, done: Cut, gain: int) -> Cut:
+            return worth(view, done, self.at_least, count, rules, limit, "tokens", gain)
+
+        return fit(view, clips, cut_of, accept)
 
     def _limit(self, ctx: TrimContext) -> int | None:
         if self.share is None:

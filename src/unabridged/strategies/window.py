@@ -8,8 +8,10 @@ from attrs import field, frozen
 
 from unabridged.contract import TrimContext
 from unabridged.cuts import cut
+from unabridged.gains import worth
 from unabridged.must import CutRules, Opening
 from unabridged.options import (
+    at_least_option,
     choice,
     cut_result,
     down_to_option,
@@ -38,6 +40,8 @@ class Window(Strategy):
     Args:
         last: messages to keep; None is no limit.
         down_to: the low mark, in messages.
+        at_least: tokens that a cut must gain over the one before; one that gains
+            less is not made, and `over` says so.
         opening: what a view opens on after a cut: "question" brings the user
             message of its round, "next" moves on to the next message that is
             neither an assistant's nor a tool's, "anywhere" is the plain cut.
@@ -61,6 +65,7 @@ class Window(Strategy):
 
     last: int | None = field(validator=ge(1))
     down_to: int | None = down_to_option("last")
+    at_least: int | None = at_least_option()
     opening: Opening = choice("question", "next", "anywhere")
     by: Literal["blocks", "rounds"] = choice("blocks", "rounds")
     straddle: Literal["drop", "keep"] = choice("drop", "keep")
@@ -72,9 +77,10 @@ class Window(Strategy):
     def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
         if self.last is None:
             return unchanged(view)
-        marks = self.down_to is not None
-        start = last_cut(view, self) if marks else 0
-        done = cut(view, self.last, None, "messages", self._rules(start))
+        marks = self.down_to is not None or self.at_least is not None
+        rules = self._rules(last_cut(view, self) if marks else 0)
+        done = cut(view, self.last, None, "messages", rules)
+        done = worth(view, done, self.at_least, ctx.count, rules, self.last, "messages")
 
         return cut_result(
             view,

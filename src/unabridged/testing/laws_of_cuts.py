@@ -73,7 +73,7 @@ def monotone(
     more: int = 1,
 ) -> None:
     """
-    A cut without a low mark keeps, with a limit *more* above its own, all that it kept.
+    A cut without a low mark or clips keeps, with a limit *more* above its own, all that it kept.
 
     >>> from unabridged.testing import talk
     >>> monotone(Window(2), Log.of(talk(3)))
@@ -90,6 +90,8 @@ def monotone(
 
 def _larger(strategy: object, more: int) -> Any:
     if not is_cut(strategy) or strategy.down_to is not None or strategy.strict:
+        return None
+    if getattr(strategy, "clip", ()):  # with less room it clips, and then has more for old messages
         return None
     match strategy:
         case Window(last) | MaxRounds(last):

@@ -3,25 +3,37 @@ Counters: functions from a message to its number of tokens.
 
 Every counter here is a value: equal to another that counts alike, hashable,
 and to be pickled. A counter is additive: a conversation costs the sum of its
-messages, so a message is counted once and never again.
+messages, so a message is counted once and never again; what a request costs
+once, whatever its messages, belongs to the `Budget`. Those of this module need
+no vocabulary; `unabridged.tokens.offline` has the others.
 """
 
 from collections.abc import Callable
-from functools import cache, lru_cache
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from attrs import field, frozen
 
 from unabridged.errors import ConfigError
 from unabridged.messages import Message
 from unabridged.tokens.estimate import estimate
-from unabridged.tokens.formula import Measure, total
-from unabridged.tokens.vocabulary import KNOWN, encoding
+from unabridged.tokens.formula import Costs, total
+from unabridged.tokens.texts import Measure
 
-__all__ = ["TokenCounter", "exact", "of_text", "quarter", "rough", "words"]
+__all__ = [
+    "Bound",
+    "Counter",
+    "TokenCounter",
+    "costs_of",
+    "of_text",
+    "quarter",
+    "rough",
+    "words",
+]
 
-# tiktoken panics on a million spaces; slices this long cost 0.004% at most.
-SLICE = 100_000
+Bound: TypeAlias = Literal["exact", "upper", "estimate"]
+"""
+What a count of text promises: the true number, no less than it, or about it.
+"""
 
 
 class TokenCounter(Protocol):
@@ -43,41 +55,26 @@ class TokenCounter(Protocol):
         ...
 
 
-def exact(encoding: str = "o200k_base") -> TokenCounter:
+class Counter(TokenCounter, Protocol):
     """
-    Count in tokens of tiktoken's `o200k_base` or `cl100k_base`, without a network.
+    A counter that says what its counts promise.
 
-    The vocabulary ships with the package; the first count of a process loads
-    it, in 100 to 300 ms. Text of special tokens is text, and a lone surrogate
-    counts as U+FFFD.
+    `bound` speaks of text. What is not text goes by the provider's formula,
+    or by a flat figure where its size is not known.
 
-    A message costs 3, the tokens of each of its values, and 1 if it has a
-    name. That is OpenAI's formula for chats (cookbook, "How to count tokens
-    with tiktoken"); the 3 tokens that open the reply come once a request and
-    are in no message. Its values are the role, the name, text, reasoning, the
-    id, name and arguments of each call, the id each result answers, the text
-    and name of a plain text document, and the transcript of audio. Ids are in
-    because a count too high is safer than one too low.
-
-    Other parts have a flat figure, never the length of their base64: an image
-    765 (85 in low detail), a document 2,000, audio 960. An opaque part counts
-    its JSON text, where a string of more than 1,000 characters without a
-    space is taken for a payload of 765. Signatures, encrypted reasoning,
-    metadata and `extra` are not counted.
-
-    Raises:
-        ConfigError: the encoding is not one of the two.
-
-    >>> from unabridged.messages import user
-    >>> exact()(user("hello world"))
-    6
-    >>> exact("cl100k_base")
-    exact('cl100k_base')
+    >>> rough.bound
+    'estimate'
     """
-    return _Exact(encoding)
+
+    @property
+    def bound(self) -> Bound:
+        """
+        Whether a count of text is exact, an upper bound, or an estimate.
+        """
+        ...
 
 
-def of_text(measure: Callable[[str], int]) -> TokenCounter:
+def of_text(measure: Callable[[str], int]) -> Counter:
     """
     Count with any function of text, over the message's `counted_text()`.
 
@@ -96,28 +93,10 @@ def of_text(measure: Callable[[str], int]) -> TokenCounter:
     return _OfText(measure)
 
 
-def _known(_instance: object, _attribute: object, value: str) -> None:
-    if value not in KNOWN:
-        msg = f"exact: encoding {value!r} is unknown; there are {', '.join(map(repr, KNOWN))}"
-        raise ConfigError(msg)
-
-
 def _function(_instance: object, _attribute: object, value: Measure) -> None:
     if not callable(value):
         msg = f"of_text: expected a function from text to int, got {value!r}"
         raise ConfigError(msg)
-
-
-@frozen(repr=False)
-class _Exact:
-    encoding: str = field(validator=_known)
-
-    def __call__(self, message: Message, /) -> int:
-        measure, label = _measures(self.encoding)
-        return total(message, measure, label)
-
-    def __repr__(self) -> str:
-        return f"exact({self.encoding!r})"
 
 
 @frozen(repr=False)
@@ -131,12 +110,21 @@ class _Rough:
     >>> from unabridged.messages import user
     >>> rough(user("The weather in Lima is mild all year round."))
     13
+    >>> from unabridged.tokens import exact
     >>> exact()(user("The weather in Lima is mild all year round."))
     14
     """
 
+    @property
+    def bound(self) -> Bound:
+        return "estimate"
+
+    @property
+    def costs(self) -> Costs:
+        return _ROUGH
+
     def __call__(self, message: Message, /) -> int:
-        return total(message, estimate, estimate)
+        return total(message, _ROUGH)
 
     def __repr__(self) -> str:
         return "tokens.rough"
@@ -146,6 +134,10 @@ class _Rough:
 class _OfText:
     measure: Measure = field(validator=_function)
     label: str = field(default="", eq=False)
+
+    @property
+    def bound(self) -> Bound:
+        return "estimate"
 
     def __call__(self, message: Message, /) -> int:
         return self.measure(message.counted_text())
@@ -180,23 +172,21 @@ def _quarter(text: str) -> int:
     return max(1, (len(text) + 3) // 4)
 
 
-rough: TokenCounter = _Rough()
-words: TokenCounter = _OfText(_words, "tokens.words")
-quarter: TokenCounter = _OfText(_quarter, "tokens.quarter")
+rough: Counter = _Rough()
+words: Counter = _OfText(_words, "tokens.words")
+quarter: Counter = _OfText(_quarter, "tokens.quarter")
+
+_ROUGH = Costs(estimate, estimate)
 
 
-@cache
-def _measures(name: str) -> tuple[Measure, Measure]:
+def costs_of(counter: TokenCounter) -> Costs | None:
     """
-    The tokens of a text, and the same with a memory, for roles and names.
+    How a counter counts texts and media; None for any function but those of this package.
+
+    >>> costs_of(rough).text("hello world")
+    2
+    >>> costs_of(words)
     """
-    encode = encoding(name).encode_ordinary
+    costs = getattr(counter, "costs", None)
 
-    def measure(text: str) -> int:
-        if len(text) <= SLICE:
-            return len(encode(text))
-
-        starts = range(0, len(text), SLICE)
-        return sum(len(encode(text[start : start + SLICE])) for start in starts)
-
-    return measure, lru_cache(maxsize=1_024)(measure)
+    return costs if isinstance(costs, Costs) else None

@@ -1,13 +1,15 @@
 """
 What a message costs, given a way to count a text: one formula for all counters.
 
-OpenAI's for chats (cookbook, "How to count tokens with tiktoken"), with a
-flat figure for what is not text. `exact` says what is counted and what is not.
+OpenAI's for chats (cookbook, "How to count tokens with tiktoken"), with the
+provider's own for what is not text. `exact` says what is counted and what not.
 """
 
+import base64
 import re
-from collections.abc import Callable
-from typing import TypeAlias, assert_never
+from typing import assert_never
+
+from attrs import frozen
 
 from unabridged.messages import (
     Audio,
@@ -21,66 +23,127 @@ from unabridged.messages import (
     ToolCall,
     ToolResult,
 )
+from unabridged.tokens.headers import look
+from unabridged.tokens.media import MEDIA, Media
+from unabridged.tokens.texts import Measure
 
-__all__ = ["Measure", "total"]
+__all__ = ["Costs", "total"]
 
-Measure: TypeAlias = Callable[[str], int]
-
-# What a message costs beside its values.
-MESSAGE_TOKENS = 3
 NAME_TOKENS = 1
 
-# A part that is not text, in tokens, whatever its size. These are deliberately
-# flat: the length of base64 says nothing about its price.
-IMAGE_TOKENS = 765  # OpenAI gpt-4o, 1024 x 1024 in high detail: 85 + 4 tiles of 170
-LOW_DETAIL_TOKENS = 85  # OpenAI gpt-4o, low detail: the base alone
-DOCUMENT_TOKENS = 2_000  # a page of a PDF with Anthropic, which bills 1,500 to 3,000
-AUDIO_TOKENS = 960  # half a minute with Gemini, at 32 a second
-PAYLOAD_TOKENS = 765  # a long unbroken string in an opaque part, taken for an image
-
-# A string in JSON text that is a payload, such as base64: long, without a
-# space. Possessive, so that a string of a megabyte is read once.
-_PAYLOAD = re.compile(r'"[^"\\\s]{1001,}+"')
+# A string in JSON text that is a payload: long, in the alphabet of base64, with
+# the line ends and slashes that JSON escapes. Possessive, so that a string of a
+# megabyte is read once.
+_PAYLOAD = re.compile(r'"(?:data:[^"\\,]{1,100}+,)?(?:[A-Za-z0-9+/=_-]|\\[nr/]){1001,}+"')
+_PLAIN = re.compile(r"text/|application/(?:json|xml|x?-?javascript|x-python)\b")
 
 
-def total(message: Message, measure: Measure, label: Measure) -> int:
+@frozen(eq=False)
+class Costs:
     """
-    The tokens of a message: *measure* counts its texts, *label* its role and names.
+    What a model charges: for a text, for a role or a name, for media, and for each *message*.
+
+    *label* counts as *text* does; apart, since the same few come again and
+    again. *function* is OpenAI's figure for a tool; 0 if tools count as JSON.
+
+    >>> Costs(len, len).message
+    3
+    """
+
+    text: Measure
+    label: Measure
+    media: Media = MEDIA["gpt-4o"]
+    message: int = 3
+    function: int = 7
+
+
+def total(message: Message, costs: Costs) -> int:
+    """
+    The tokens of a message.
 
     >>> from unabridged.messages import user
-    >>> total(user("hello"), len, len)
+    >>> total(user("hello"), Costs(len, len))
     12
     """
-    tokens = MESSAGE_TOKENS + label(message.role)
+    tokens = costs.message + costs.label(message.role)
     if message.name is not None:
-        tokens += NAME_TOKENS + label(message.name)
+        tokens += NAME_TOKENS + costs.label(message.name)
     for part in message.parts:
-        tokens += _part(part, measure, label)
+        tokens += _part(part, costs)
 
     return tokens
 
 
-def _part(part: Part, measure: Measure, label: Measure) -> int:  # noqa: PLR0911  one a kind
+def _part(part: Part, costs: Costs) -> int:  # noqa: PLR0911  one a kind
     match part:
         case Text() | Reasoning():
-            return measure(part.text)
+            return costs.text(part.text)
         case ToolCall():
-            return measure(part.id) + label(part.name) + measure(part.arguments)
+            return costs.text(part.id) + costs.label(part.name) + costs.text(part.arguments)
         case ToolResult():
-            inner = sum([_part(held, measure, label) for held in part.content])
-            return measure(part.call_id) + inner
+            inner = sum([_part(held, costs) for held in part.content])
+            return costs.text(part.call_id) + inner
         case Image():
-            return LOW_DETAIL_TOKENS if part.detail == "low" else IMAGE_TOKENS
+            return _image(part, costs.media)
         case Document():
-            plain = measure(part.name) + measure(part.text) if part.text else 0
-            return plain + (DOCUMENT_TOKENS if _elsewhere(part) else 0)
+            return _document(part, costs)
         case Audio():
-            return measure(part.transcript) + (AUDIO_TOKENS if _elsewhere(part) else 0)
+            heard = look(_inline(part)).seconds
+            sound = costs.media.audio_tokens(heard) if _elsewhere(part) else 0
+            return costs.text(part.transcript) + sound
         case Opaque():
-            text, payloads = _PAYLOAD.subn('""', part.data.text)
-            return measure(text) + PAYLOAD_TOKENS * payloads
+            return _opaque(part, costs)
         case _:
             assert_never(part)
+
+
+def _image(part: Image, media: Media) -> int:
+    if part.width and part.height:
+        return media.picture(part.width, part.height, part.detail)
+    seen = look(_inline(part))
+
+    return media.picture(seen.width, seen.height, part.detail)
+
+
+def _document(part: Document, costs: Costs) -> int:
+    """
+    Plain text by its tokens, also where it stands in base64; all else by its pages.
+    """
+    named = costs.text(part.name) if part.text else 0
+    tokens = named + costs.text(part.text)
+    if not _elsewhere(part):
+        return tokens
+    if part.data and _PLAIN.match(part.media_type):
+        words = _decoded(part.data)
+        if words is not None:
+            return tokens + costs.text(words)
+    seen = look(_inline(part))
+    whole = costs.media.of(seen) if seen.kind else costs.media.document()
+
+    return tokens + whole
+
+
+def _decoded(data: str) -> str | None:
+    try:
+        return base64.b64decode(data, validate=True).decode("utf-8", "replace")
+    except ValueError:  # not base64
+        return None
+
+
+def _opaque(part: Opaque, costs: Costs) -> int:
+    """
+    The words of the JSON, and each payload by what its header says; unknown ones as pictures.
+    """
+    text = part.data.text
+    if len(text) <= 1_000:  # noqa: PLR2004  no shorter one holds a payload
+        return costs.text(text)
+    payloads = [costs.media.of(look(found[0][1:-1])) for found in _PAYLOAD.finditer(text)]
+
+    return costs.text(_PAYLOAD.sub('""', text)) + sum(payloads)
+
+
+def _inline(part: Image | Document | Audio) -> str:
+    return part.data or (part.url if part.url.startswith("data:") else "")
 
 
 def _elsewhere(part: Document | Audio) -> bool:

@@ -2,11 +2,13 @@
 Counts that are kept: each message is counted once a process, not once a turn.
 """
 
+from collections.abc import Iterable
 from threading import Lock
 
 from unabridged.errors import ConfigError, CountError
 from unabridged.messages import Message
-from unabridged.tokens.counters import TokenCounter
+from unabridged.tokens.counters import TokenCounter, rough
+from unabridged.tokens.from_client import FromClient
 
 __all__ = ["Kept", "kept"]
 
@@ -26,6 +28,9 @@ class Kept:
     that (*limit*) the older half is forgotten, and counted again when it is
     met. Messages whose counts are kept stay in memory. `kept(counter)` gives
     the one that this process shares; two are equal if their counters are.
+
+    What a `from_client` counts is told by `learn`; a message that was not
+    counts roughly, and that is not kept.
 
     Raises:
         ConfigError: *counter* is not a function, or *limit* is below 1.
@@ -62,7 +67,42 @@ class Kept:
 
         return self._counted(message) if count is None else count
 
+    def total(self, messages: Iterable[Message]) -> int:
+        """
+        The tokens of messages together.
+
+        >>> from unabridged.messages import user
+        >>> from unabridged.tokens import words
+        >>> Kept(words).total([user("the cat"), user("sat")])
+        3
+        """
+        return sum(map(self, messages))
+
+    def knows(self, message: Message) -> bool:
+        """
+        Whether the count of the message is kept.
+        """
+        return message in self._counts
+
+    def learn(self, message: Message, count: int) -> None:
+        """
+        Keep a count that was worked out elsewhere, as by an endpoint.
+
+        >>> from unabridged.messages import user
+        >>> from unabridged.tokens import words
+        >>> count = Kept(words)
+        >>> count.learn(user("hi"), 7)
+        >>> count(user("hi"))
+        7
+        """
+        if len(self._counts) >= self._limit:
+            for old in tuple(self._counts)[: (self._limit + 1) // 2]:
+                self._counts.pop(old, None)
+        self._counts[message] = count
+
     def _counted(self, message: Message) -> int:
+        if isinstance(self.counter, FromClient):
+            return kept(rough)(message)
         try:
             count = self.counter(message)
         except Exception as error:
@@ -74,10 +114,7 @@ class Kept:
                 "a counter returns an int of tokens, 0 or more"
             )
             raise CountError(msg)
-        if len(self._counts) >= self._limit:
-            for old in tuple(self._counts)[: (self._limit + 1) // 2]:
-                self._counts.pop(old, None)
-        self._counts[message] = count
+        self.learn(message, count)
 
         return count
 
@@ -105,7 +142,8 @@ def kept(counter: TokenCounter) -> Kept:
     The one `Kept` of *counter* in this process, so that all share its counts.
 
     A counter that is not hashable gets a new one each time; a `Kept` is
-    returned as it is. The newest 64 counters are remembered.
+    returned as it is, and a calibrated counter gives those that it corrects.
+    The newest 64 counters are remembered.
 
     >>> from unabridged.tokens import exact
     >>> kept(exact()) is kept(exact("o200k_base"))
@@ -113,6 +151,8 @@ def kept(counter: TokenCounter) -> Kept:
     """
     if isinstance(counter, Kept):
         return counter
+    if isinstance(own := getattr(counter, "counts", None), Kept):
+        return own
     try:
         known = _KEPT.get(counter)
     except TypeError:

@@ -1,0 +1,181 @@
+"""
+What strategies that clip share: which messages they may touch, and how they note it.
+
+A clipped message says in its metadata where it was clipped. With that, and as
+it stands in for its entry, it is known again, and can be clipped shorter.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from attrs import evolve
+
+from unabridged.clipping import Clipping, middle
+from unabridged.contract import TrimContext
+from unabridged.errors import ConfigError
+from unabridged.items import Item
+from unabridged.messages import Message, Opaque, Part, Reasoning, Text
+from unabridged.options import plural
+from unabridged.pipeline import Pipeline, Strategy
+from unabridged.results import TrimResult, rewrite
+from unabridged.tokens import TokenCounter, kept
+from unabridged.views import View
+
+__all__ = ["Clip", "Known", "as_clips", "clips_only", "words_clipped"]
+
+KEY = "unabridged.clipped"
+
+Known = Mapping[str, Any]
+
+
+class Clip(Strategy):
+    """
+    A strategy that shortens messages one by one: what `TokenBudget(clip=…)` takes.
+
+    One of your own is a frozen attrs class with the fields below, and a method
+    `shortened` from an item to a message with the same calls, results and ids.
+
+    >>> from unabridged import ClipToolResults
+    >>> isinstance(ClipToolResults(2_000), Clip)
+    True
+    """
+
+    __slots__ = ()
+
+    tokens: int
+    pins: bool
+    count: TokenCounter | None
+    replace: bool
+
+    def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
+        """
+        Clip what is too long in the whole view.
+        """
+        return rewrite(
+            view,
+            self.clipped(view, view, ctx.count),
+            reason=f"clipped to {plural(self.tokens, 'token')}",
+            replace=self.replace,
+        )
+
+    def clipped(
+        self, view: View, items: Iterable[Item], count: TokenCounter
+    ) -> dict[Item, Message]:
+        """
+        Those of the *items* that are too long, each with what it becomes.
+        """
+        weigh = count if self.count is None else kept(self.count)
+        found: dict[Item, Message] = {}
+        for item in items:
+            if weigh(item.message) <= self.tokens or not _may_change(item):
+                continue
+            if not self.pins and any(mate.pin for mate in _block(view, item)):
+                continue
+            message, how = self.shortened(view, item, weigh, _known(item))
+            if message != item.message:
+                found[item] = evolve(message, metadata=_with_note(message, how))
+
+        return found
+
+    def shortened(
+        self, view: View, item: Item, count: TokenCounter, known: Known
+    ) -> tuple[Message, dict[str, Any]]:
+        """
+        The item's message as it is to be, and how it was clipped; *known* is how it was before.
+        """
+        raise NotImplementedError  # pragma: no cover  each has its own
+
+
+def _may_change(item: Item) -> bool:
+    """
+    Whether the item stands for one entry, and no provider wants it back byte for byte.
+    """
+    return bool(item.sources) and not item.wide and not any(map(_is_sealed, item.message.parts))
+
+
+def _is_sealed(part: Part) -> bool:
+    """
+    Whether the part thinks, or is signed: then its message comes back as it was or not at all.
+    """
+    if isinstance(part, Opaque):
+        return "hinking" in part.data.text or "ignature" in part.data.text
+
+    return isinstance(part, Reasoning) or "ignature" in part.extra.text
+
+
+def _block(view: View, item: Item) -> Iterator[Item]:
+    return (view.at(place) for place in view.block_at(view.find(item.first)))
+
+
+def _known(item: Item) -> Known:
+    if not item.stands_in or not item.message.metadata:
+        return {}
+    known = item.message.metadata.value.get(KEY)
+
+    return known if isinstance(known, dict) else {}
+
+
+def _with_note(message: Message, how: Mapping[str, Any]) -> dict[str, Any]:
+    given: dict[str, Any] = message.metadata.value
+    known = given.get(KEY)
+
+    return {**given, KEY: {**(known if isinstance(known, dict) else {}), **how}}
+
+
+def words_clipped(
+    parts: Iterable[Part], clip: Callable[[str], tuple[str, Clipping] | None]
+) -> tuple[list[Part], Clipping] | None:
+    """
+    The parts with their words clipped as if they were one text; what is no text stays.
+
+    >>> from unabridged import Image
+    >>> parts = [Text("abc"), Image(file="f"), Text("def")]
+    >>> words_clipped(parts, lambda text: ("a…f", Clipping(1, 1, 4)))[0][::2]
+    [Text(text='a…'), Text(text='f')]
+    """
+    parts = list(parts)
+    whole = "".join(part.text for part in parts if isinstance(part, Text))
+    found = clip(whole)
+    if found is None:
+        return None
+    text, how = found
+    made: list[Part] = []
+    start = 0
+    for part in parts:
+        if not isinstance(part, Text) or not part.text:
+            made.append(part)
+            continue
+        stop = start + len(part.text)
+        left = whole[start : min(stop, how.head)]
+        left += middle(text, how) if start <= how.head < stop else ""
+        left += whole[max(start, len(whole) - how.tail) : stop]
+        if left:
+            made.append(evolve(part, text=left))
+        start = stop
+
+    return made, how
+
+
+def as_clips(value: Any) -> Any:
+    """
+    A converter: one clip, a chain or a list of them, as a tuple.
+    """
+    if isinstance(value, Pipeline):
+        return value.steps
+    if isinstance(value, list | tuple):
+        return tuple(value)
+
+    return (value,)
+
+
+def clips_only(instance: object, attribute: Any, value: tuple[object, ...]) -> None:
+    """
+    A validator: nothing but strategies that clip.
+    """
+    for step in value:
+        if not isinstance(step, Clip):
+            msg = (
+                f"{type(instance).__name__}: `{attribute.name}` takes ClipToolResults, "
+                f"ClipArguments and ClipMessages, got {step!r}"
+            )
+            raise ConfigError(msg)

@@ -1,0 +1,66 @@
+"""
+What a provider reported of a request, beside what was estimated for it.
+"""
+
+from typing import Any
+
+from attrs import field, frozen
+
+from unabridged.errors import ConfigError
+
+__all__ = ["Usage"]
+
+
+def _whole(_instance: object, attribute: object, value: Any) -> None:
+    name = getattr(attribute, "name", "")
+    if name == "cached_tokens" and value is None:
+        return
+    least = 1 if name == "input_tokens" else 0
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        msg = f"report_usage: `{name}` must be an int of tokens, {least} or more, got {value!r}"
+        raise ConfigError(msg)
+
+
+@frozen
+class Usage:
+    """
+    The tokens of a request: *estimated* before it was sent, and what the provider billed.
+
+    *input_tokens* are all of the input, *cached_tokens* those of them that were
+    read from its cache (None: not said).
+
+    Raises:
+        ConfigError: a number is no int or too small, or more is cached than was sent.
+
+    >>> print(Usage(1_000, 1_250, cached_tokens=1_000))
+    1_250 input tokens reported, 1_000 estimated (20.0% too low), 80% of them cached
+    """
+
+    estimated: int = field(validator=_whole)
+    input_tokens: int = field(validator=_whole)
+    cached_tokens: int | None = field(default=None, validator=_whole)
+
+    def __attrs_post_init__(self) -> None:
+        if self.cached_tokens is not None and self.cached_tokens > self.input_tokens:
+            msg = (
+                f"report_usage: `cached_tokens` ({self.cached_tokens:_}) is more than "
+                f"`input_tokens` ({self.input_tokens:_}), which counts the cached ones too; for "
+                "Anthropic add cache_read_input_tokens and cache_creation_input_tokens to it"
+            )
+            raise ConfigError(msg)
+
+    @property
+    def error(self) -> float:
+        """
+        How far off the estimate was, as a share of what was billed: below 0 if it was too low.
+        """
+        return (self.estimated - self.input_tokens) / self.input_tokens
+
+    def __str__(self) -> str:
+        off = f"{abs(self.error):.1%} too {'low' if self.error < 0 else 'high'}"
+        told = "exactly" if self.estimated == self.input_tokens else off
+        line = f"{self.input_tokens:_} input tokens reported, {self.estimated:_} estimated ({told})"
+        if self.cached_tokens is None:
+            return line
+
+        return f"{line}, {self.cached_tokens / self.input_tokens:.0%} of them cached"
