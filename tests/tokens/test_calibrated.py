@@ -77,7 +77,9 @@ def talked(memory, turns, bill, counter, first=0):
 
 
 class TestCalibrated:
-    @pytest.mark.parametrize("counter", [words, rough, exact(), length], ids=["words", "rough", "exact", "length"])
+    @pytest.mark.parametrize(
+        "counter", [words, rough, exact(), length], ids=["words", "rough", "exact", "length"]
+    )
     @pytest.mark.parametrize("offset", [0, 1, 300, 900])
     @pytest.mark.parametrize("factor", ["0.5", "0.8", "1", "1.3", "2.4"])
     @pytest.mark.parametrize(
