@@ -80,7 +80,7 @@ STRATEGIES: dict[str, tuple[StrategyLike, ...]] = {
         Summarize(keep_tokens=3_000, down_to=1_500),
     ),
 }
-SUMMARY = "They agreed on what to do, tried it, and noted what is still open."
+SUMMARY = "They tried it, and noted what is open."
 
 
 class Spent(NamedTuple):
