@@ -225,6 +225,16 @@ class TestResults:
 
         assert () == problems(mend([*turns, *[user("a")] * 10_000], "bedrock"), "bedrock")
 
+    def test_with_half_a_character_in_the_id_become_words_that_can_be_sent(self):
+        """
+        Also where the id is one of a call.
+        """
+        (message,) = mend([result("c\ud800")], "openai_chat").messages
+        pair = mend([user("q"), call("c\ud800"), result("c\ud800")], "gemini").messages
+
+        assert "[result of `c\ufffd`, a call that is no longer here]\nfound" == message.text
+        assert "c_" == pair[1].tool_calls[0].id == pair[2].tool_results[0].call_id
+
 
 class TestSystem:
     @pytest.mark.parametrize("provider", ["anthropic", "gemini", "bedrock", "mistral"])

@@ -105,7 +105,7 @@ def _nine(id_: str, number: int) -> str:
     return letters
 
 
-_ANY_ID = re.compile(r"(?s).{1,64}")
+_ANY_ID = re.compile("[^\ud800-\udfff]{1,64}")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _CHAT_SPEAKER = re.compile(r"[^\s<|\\/>]{1,64}")
 
@@ -127,7 +127,7 @@ _APART = (
     results_first,
     paired,
 )
-_FIRST = (known_roles, mend_letters, fit_names, word_orphans)
+_FIRST = (known_roles, fit_names, word_orphans, mend_letters)
 _HOME = (*_FIRST, home_results, fill_unsent, fit_ids)
 _ONE_PROMPT = (
     *_HOME,
@@ -153,7 +153,7 @@ PROVIDERS = {
                 fill_blanks,
                 tell_left_out,
             ),
-            call_id=re.compile(r"(?s).{1,40}"),
+            call_id=re.compile("[^\ud800-\udfff]{1,40}"),
             tool_name=_NAME,
             speaker=_CHAT_SPEAKER,
         ),
@@ -239,7 +239,7 @@ PROVIDERS = {
             results="next",
             rules=(*_EVERYWHERE, *_APART, response_count, calls_after_user, calls_are_signed),
             menders=(*_ONE_PROMPT, sign_calls, tell_left_out),
-            call_id=re.compile("(?s).+"),
+            call_id=re.compile("[^\ud800-\udfff]+"),
             tool_name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
             prompt=True,
             joins=True,
