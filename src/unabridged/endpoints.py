@@ -149,6 +149,14 @@ def _asked(endpoint: FromClient, request: Request) -> Answer:
         return error
 
 
+def _called(endpoint: FromClient, arguments: dict[str, Any]) -> Any:
+    try:
+        return endpoint.call(**arguments)
+    except StopIteration as error:  # which no future can carry
+        msg = "the client raised StopIteration"
+        raise RuntimeError(msg) from error
+
+
 async def _aasked(endpoint: FromClient, request: Request) -> Answer:
     import asyncio  # noqa: PLC0415  as above
 
@@ -157,7 +165,7 @@ async def _aasked(endpoint: FromClient, request: Request) -> Answer:
         if endpoint.is_async:
             given = endpoint.call(**arguments)
         else:
-            given = await asyncio.to_thread(endpoint.call, **arguments)
+            given = await asyncio.to_thread(_called, endpoint, arguments)
         return _tokens(endpoint, await given if inspect.isawaitable(given) else given)
     except Exception as error:  # noqa: BLE001  whatever it is, the rough count stands in
         return error

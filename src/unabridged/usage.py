@@ -10,14 +10,16 @@ from unabridged.errors import ConfigError
 
 __all__ = ["Usage"]
 
+MOST = 10**12  # tokens of one request that are taken for a mistake beyond
+
 
 def _whole(_instance: object, attribute: object, value: Any) -> None:
     name = getattr(attribute, "name", "")
     if name == "cached_tokens" and value is None:
         return
     least = 1 if name == "input_tokens" else 0
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        msg = f"report_usage: `{name}` must be an int of tokens, {least} or more, got {value!r}"
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST:
+        msg = f"report_usage: `{name}` must be an int of tokens, {least} or more, got {value!r:.40}"
         raise ConfigError(msg)
 
 

@@ -436,6 +436,20 @@ class TestLoad:
             bare
         )[1:]
 
+    @pytest.mark.parametrize(
+        "turns",
+        [
+            [answered({"functionCall": {"x": 1}}, {"functionCall": {"x": 1}})],
+            [said({"functionResponse": {"name": "now"}}, {"functionCall": {"name": "now"}})],
+            [said({"functionResponse": {"x": 1}}, {"functionResponse": {"x": 1}})],
+        ],
+    )
+    def test_calls_and_results_without_ids_or_names_come_back(self, turns):
+        """
+        Also beside each other, as the fuzzer found them.
+        """
+        assert turns == dump(load(turns))
+
     def test_results_without_ids_find_their_calls_by_name(self):
         """
         Without ids, the name and a number are the id of a call and of its result; neither is sent.

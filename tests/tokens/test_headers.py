@@ -204,3 +204,21 @@ class TestLook:
         seen = look(encoded(head + rest))
 
         assert all(number >= 0 for number in seen[1:])
+
+
+class TestBrokenFiles:
+    def test_a_reserved_version_is_a_sound_of_unknown_length(self):
+        """
+        An upload of one may not stop a thread.
+        """
+        odd = base64.b64encode(b"ID3\4\0\0\0\0\0\0" + b"\xff\xea\x90\x64" + bytes(40)).decode()
+
+        assert 0 == look(odd).seconds
+
+    def test_more_than_a_file_can_hold_is_not_believed(self):
+        """
+        Pages of a few bytes, seconds of less than one.
+        """
+        pages = base64.b64encode(b"%PDF-1.4\n" + b"/Type/Page " * 10_000).decode()
+
+        assert 0 == look(pages).pages

@@ -27,21 +27,22 @@ class Names(dict[str, str]):
         super().__init__(*known)
         self.made: set[str] = set()  # ids that the API does not have
         self._waiting: dict[str, list[str]] = {}  # calls without an id, by their name
-        self._here: dict[str, int] = {}
+        self._calls: dict[str, int] = {}
+        self._results: dict[str, int] = {}
 
     def start(self) -> None:
         """
         Begin a turn: numbers count from its first call, or first result, of each name.
         """
-        self._here = {}
+        self._calls, self._results = {}, {}
 
     def id_of_call(self, name: str) -> str:
         """
         The id for the next call of this name in the turn.
         """
-        if name not in self._here:
+        if name not in self._calls:
             self._waiting[name] = []
-        id_ = self._next(name)
+        id_ = _next(name, self._calls)
         self._waiting[name].append(id_)
         self[id_] = name
         self.made.add(id_)
@@ -54,7 +55,7 @@ class Names(dict[str, str]):
         """
         waiting = self._waiting.get(name)
 
-        return waiting.pop(0) if waiting else self._next(name)
+        return waiting.pop(0) if waiting else _next(name, self._results)
 
     def sent(self, id_: str, *, on: bool) -> None:
         """
@@ -62,10 +63,11 @@ class Names(dict[str, str]):
         """
         (self.made.discard if on else self.made.add)(id_)
 
-    def _next(self, name: str) -> str:
-        count = self._here[name] = self._here.get(name, 0) + 1
 
-        return name if count == 1 else f"{name}-{count}"
+def _next(name: str, numbers: dict[str, int]) -> str:
+    number = numbers[name] = numbers.get(name, 0) + 1
+
+    return name if number == 1 else f"{name}-{number}"
 
 
 def is_made(id_: str, name: str) -> bool:
@@ -75,6 +77,6 @@ def is_made(id_: str, name: str) -> bool:
     >>> is_made("now-2", "now"), is_made("c1", "now")
     (True, False)
     """
-    rest = id_.removeprefix(name)
+    number = id_.removeprefix(f"{name}-")
 
-    return id_ == name or (rest != id_ and rest[:1] == "-" and rest[1:].isdecimal())
+    return id_ == name or (number != id_ and number.isdecimal())

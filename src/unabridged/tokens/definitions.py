@@ -92,8 +92,11 @@ def _each(definitions: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             )
             raise ConfigError(msg)
         plain: dict[str, Any] = json_of(dict(definition), f"tools[{place}]").value
-        several = next((plain[key] for key in _SEVERAL if key in plain), [plain])
-        yield from (one for one in several if isinstance(one, dict))
+        lists = [plain.pop(key) for key in _SEVERAL if isinstance(plain.get(key), list)]
+        yield from (one for several in lists for one in several if isinstance(one, dict))
+        beside = {key: value for key, value in plain.items() if value is not None}
+        if beside or not (lists or plain):
+            yield beside
 
 
 def _function(definition: dict[str, Any]) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 __all__ = ["UNKNOWN", "Seen", "look"]
 
 STEPS = 2_000  # headers that are read before a file is given up
+MOST_PAGES = 5_000  # no provider takes so many; more are marks in a broken file
 LARGEST = 100_000  # pixels; a larger side is a broken header
 LONGEST = 1_000_000  # seconds, as well
 _PAGE = re.compile(rb"/Type\s*+/Page(?![A-Za-z])")
@@ -65,9 +66,13 @@ def look(data: str) -> Seen:
     head = file.at(0, 16)
     try:
         seen = _read(file, head)
-    except (struct.error, ZeroDivisionError):  # cut short, or broken
+    except (struct.error, LookupError, ArithmeticError, ValueError):  # cut short, or broken
         return UNKNOWN
-    if max(seen.width, seen.height) > LARGEST or seen.seconds > LONGEST:
+    # a header may say anything: what no file of this length holds is not believed
+    bytes_ = max(1, len(data) * 3 // 4)
+    if max(seen.width, seen.height) > LARGEST or seen.seconds > min(LONGEST, bytes_):
+        return Seen(seen.kind)
+    if seen.pages > MOST_PAGES:
         return Seen(seen.kind)
 
     return seen

@@ -10,7 +10,7 @@ from typing import TypeAlias, assert_never
 
 from attrs import field, frozen
 
-from unabridged.tokens.headers import Seen
+from unabridged.tokens.headers import LARGEST, Seen
 
 __all__ = ["MEDIA", "Crops", "Flat", "Images", "Media", "Patches", "Tiles", "image_tokens"]
 
@@ -102,9 +102,9 @@ class Media:
 
     def picture(self, width: int = 0, height: int = 0, detail: str = "") -> int:
         """
-        The tokens of a picture.
+        The tokens of a picture; one of unknown, or of impossible, size is taken for a usual one.
         """
-        known = width > 0 and height > 0
+        known = 0 < width <= LARGEST and 0 < height <= LARGEST
         return image_tokens(self.image, *((width, height) if known else (SIDE, SIDE)), detail)
 
     def document(self, pages: int = 0) -> int:
