@@ -5,6 +5,7 @@ A clipped message says in its metadata where it was clipped. With that, and as
 it stands in for its entry, it is known again, and can be clipped shorter.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -28,7 +29,7 @@ KEY = "unabridged.clipped"
 Known = Mapping[str, Any]
 
 
-class Clip(Strategy):
+class Clip(Strategy, ABC):
     """
     A strategy that shortens messages one by one: what `TokenBudget(clip=…)` takes.
 
@@ -77,13 +78,13 @@ class Clip(Strategy):
 
         return found
 
+    @abstractmethod
     def shortened(
         self, view: View, item: Item, count: TokenCounter, known: Known
     ) -> tuple[Message, dict[str, Any]]:
         """
         The item's message as it is to be, and how it was clipped; *known* is how it was before.
         """
-        raise NotImplementedError  # pragma: no cover  each has its own
 
 
 def _may_change(item: Item) -> bool:

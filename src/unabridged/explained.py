@@ -114,16 +114,16 @@ def _steps(result: "TrimResult") -> Iterator[str]:
         match change:
             case Insert(into, anchor):
                 where = f"after entry {anchor}" if anchor else "at the head"
-                yield (f"{step}: put in {where}: {_short(str(into))}{reason}")
+                yield f"{step}: put in {where}: {_short(str(into))}{reason}"
             case Drop(sources):
-                yield (f"{step}: {_entries(sources)} left{mark}{reason}")
+                yield f"{step}: {_entries(sources)} left{mark}{reason}"
             case Fold(sources, into) if len(sources) == 1:
-                yield (f"{step}: {_entries(sources)} reworded{mark}{reason}")
+                yield f"{step}: {_entries(sources)} reworded{mark}{reason}"
             case Fold(sources, into):
                 text = _short(into.text)
-                yield (f"{step}: {_entries(sources)} folded into {text!r}{mark}{reason}")
+                yield f"{step}: {_entries(sources)} folded into {text!r}{mark}{reason}"
             case Hold(sources):
-                yield (f"{step}: {_entries(sources)} held{reason}")
+                yield f"{step}: {_entries(sources)} held{reason}"
 
 
 def _entries(sources: Span) -> str:

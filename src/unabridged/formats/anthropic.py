@@ -21,8 +21,8 @@ from unabridged.errors import ConfigError, FormatError
 from unabridged.formats.anthropic_blocks import joined, read_content, write
 from unabridged.formats.anthropic_keys import NAME, kept, named, own, without
 from unabridged.formats.anthropic_stream import assembled, failure
-from unabridged.formats.extras import refuse
-from unabridged.formats.mending import mend
+from unabridged.formats.extras import checked, refuse
+from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
 from unabridged.items import Item
@@ -86,7 +86,7 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     [{'type': 'tool_result', 'tool_use_id': 'c1', 'content': 'noon'}]
     """
     turns: list[dict[str, Any]] = []
-    for message in dropwhile(_is_prompt, _checked(messages)):
+    for message in dropwhile(_is_prompt, checked(messages)):
         match message.parts:
             case (Text() as part,) if message.role in _SPEAKERS and not (
                 part.extra or message.extra
@@ -109,11 +109,9 @@ def request(messages: Iterable[Message | Item], report: list[Mend] | None = None
     >>> request([system("Be brief."), user("hi")])
     {'system': 'Be brief.', 'messages': [{'role': 'user', 'content': 'hi'}]}
     """
-    mended = mend(messages, NAME)
-    if report is not None:
-        report.extend(mended.report)
+    ready = sendable(messages, NAME, report)
 
-    return {**_system(mended.messages), "messages": dump(mended.messages)}
+    return {**_system(ready), "messages": dump(ready)}
 
 
 def reply(response: object) -> tuple[Message, ...]:
@@ -153,13 +151,6 @@ def reply(response: object) -> tuple[Message, ...]:
     extra = kept({}, shape | inner, "response")
 
     return (Message("assistant", parts, id=id_, extra=extra),)
-
-
-def _checked(messages: Iterable[Message]) -> Iterable[Message]:
-    for at, message in enumerate(messages):
-        if not isinstance(message, Message):
-            refuse(f"messages[{at}]", "a Message", message)
-        yield message
 
 
 def _message(turn: object, where: str) -> Message:

@@ -5,11 +5,10 @@ The API's `input` is an object, a call's arguments are JSON text. What another
 provider's model wrote and is no object is sent inside of one.
 """
 
-import json
-import math
-from typing import Any, NoReturn
+from typing import Any
 
 from unabridged.formats.anthropic_keys import kept, named, own, required, without
+from unabridged.formats.json_texts import strict_value
 from unabridged.json_values import json_of, sound_json
 from unabridged.messages import ToolCall
 from unabridged.parts import quick_call
@@ -52,7 +51,7 @@ def write_call(call: ToolCall) -> dict[str, Any]:
     match shape.get("input"):
         case "missing" if call.arguments == "{}":
             pass
-        case "bare" if (found := _loaded(call.arguments)) is not ...:
+        case "bare" if (found := strict_value(call.arguments)) is not ...:
             block["input"] = found
         case _:
             block["input"] = as_input(call.arguments)
@@ -67,31 +66,8 @@ def as_input(arguments: str) -> dict[str, Any]:
     >>> as_input('{"city": "Lima"}'), as_input(""), as_input('{"city": "Li')
     ({'city': 'Lima'}, {}, {'arguments': '{"city": "Li'})
     """
-    found = _loaded(arguments)
+    found = strict_value(arguments)
     if isinstance(found, dict):
         return found
 
     return {"arguments": arguments} if arguments.strip() else {}
-
-
-def _loaded(arguments: str) -> object:
-    try:
-        return _decode(arguments)
-    except (ValueError, RecursionError):
-        return ...
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    msg = f"{name} is not JSON"
-    raise ValueError(msg)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        _refuse_constant(text)
-
-    return number
-
-
-_decode = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite).decode

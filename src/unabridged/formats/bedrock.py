@@ -22,8 +22,8 @@ from unabridged.formats.bedrock_blocks import NAME, PROMPT, left_out, read_all, 
 from unabridged.formats.bedrock_bytes import kept, own, to_bytes
 from unabridged.formats.bedrock_media import Names
 from unabridged.formats.bedrock_stream import assembled
-from unabridged.formats.extras import refuse
-from unabridged.formats.mending import mend
+from unabridged.formats.extras import checked, refuse
+from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
 from unabridged.items import Item
@@ -90,10 +90,7 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     >>> dump([system("Be brief."), assistant(calls=[ToolCall("c1", "now")])])[0]["content"]
     [{'toolUse': {'toolUseId': 'c1', 'name': 'now', 'input': {}}}]
     """
-    given = tuple(messages)
-    for at, message in enumerate(given):
-        if not isinstance(message, Message):
-            refuse(f"messages[{at}]", "a Message", message)
+    given = tuple(checked(messages))
     names = Names(given)
     turns = (_turn(message, names) for message in given[_opening(given) :])
 
@@ -111,10 +108,7 @@ def request(messages: Iterable[Message | Item], report: list[Mend] | None = None
     >>> request([system("Be brief."), user("hi")])["system"]
     [{'text': 'Be brief.'}]
     """
-    mended = mend(messages, NAME)
-    if report is not None:
-        report.extend(mended.report)
-    ready = mended.messages
+    ready = sendable(messages, NAME, report)
     opening = ready[: _opening(ready)]
     turns = dump(ready)
     for turn in turns:

@@ -7,11 +7,11 @@ arguments. So every call has an id for its result to find, and arguments that
 can be counted.
 """
 
-import json
 from typing import Any
 
 from unabridged.formats.chat_parts import kept, own
 from unabridged.formats.extras import Keys, refuse
+from unabridged.formats.json_texts import loaded_json
 from unabridged.json_values import json_of, json_text
 from unabridged.messages import ToolCall
 from unabridged.parts import quick_call
@@ -172,19 +172,12 @@ def _inner(inner: Keys) -> dict[str, Any]:
 
 
 def _object(arguments: str) -> dict[str, Any]:
-    found = _loaded(arguments)
+    found = loaded_json(arguments)
 
     return found if isinstance(found, dict) else {}
 
 
 def _spoken(arguments: str) -> str:
-    found = _loaded(arguments)
+    found = loaded_json(arguments)
 
     return found if isinstance(found, str) else arguments
-
-
-def _loaded(arguments: str) -> object:
-    try:
-        return json.loads(arguments)
-    except (ValueError, RecursionError):
-        return None

@@ -10,7 +10,7 @@ no form for are left out, and `left_out` says why.
 
 from typing import Any, TypeAlias, assert_never
 
-from unabridged.formats.extras import FILE, FOREIGN_FILE, Extras, Keys, refuse
+from unabridged.formats.extras import FILE, FOREIGN_FILE, Extras, Keys, refuse, taken
 from unabridged.formats.media import data_url, from_data_url, out_of_reach
 from unabridged.json_values import json_of
 from unabridged.messages import (
@@ -172,20 +172,20 @@ def read(part: Any, where: str, role: str = "user") -> Words:
 def _known(part: dict[str, Any], where: str, shape: dict[str, Any]) -> Words | None:
     match part:
         case {"type": "image_url", "image_url": {"url": str(url), **inner}, **keys} if url:
-            detail = _taken(inner, "detail")
+            detail = taken(inner, "detail")
             media_type, data = from_data_url(url)
             extra = kept(keys, _with(shape, inner), where)
             url = "" if data else url
             return Image(data, url, media_type=media_type, detail=detail, extra=extra)
         case {"type": "input_audio", "input_audio": {"data": str(data), **inner}, **keys} if data:
-            form = _taken(inner, "format")
+            form = taken(inner, "format")
             media_type = _MEDIA_TYPES.get(form, f"audio/{form}")
             return Audio(data, media_type=media_type, extra=kept(keys, _with(shape, inner), where))
         case {"type": "file", "file": {**inner}, **keys}:
             return _document(inner, keys, where, shape)
         case {"type": "document_url", "document_url": str(url), **keys} if url:
             media_type, data = from_data_url(url)
-            name = _taken(keys, "document_name")
+            name = taken(keys, "document_name")
             extra = kept(keys, {"as": "document_url"}, where)
             url = "" if data else url
             return Document(data, url, name=name, media_type=media_type, extra=extra)
@@ -198,7 +198,7 @@ def _own_words(part: dict[str, Any], where: str) -> Text | Reasoning | None:
         case {"type": "refusal", "refusal": str(text), **keys}:
             return Text(text, extra=kept(keys, {"as": "refusal"}, where))
         case {"type": "thinking", "thinking": str(text), **keys}:
-            signature = _taken(keys, "signature")
+            signature = taken(keys, "signature")
             return Reasoning(text, signature=signature, extra=kept(keys, {"as": "thinking"}, where))
         case {"type": "redacted_thinking", "data": str(data), **keys}:
             return Reasoning(encrypted=data, extra=kept(keys, {"as": "redacted_thinking"}, where))
@@ -206,7 +206,7 @@ def _own_words(part: dict[str, Any], where: str) -> Text | Reasoning | None:
 
 
 def _document(inner: Keys, keys: Keys, where: str, shape: dict[str, Any]) -> Document | None:
-    file, name, text = (_taken(inner, key) for key in ("file_id", "filename", "file_data"))
+    file, name, text = (taken(inner, key) for key in ("file_id", "filename", "file_data"))
     if not file and not text:
         return None
     media_type, data = from_data_url(text)
@@ -290,7 +290,3 @@ def _file(part: Document, shape: dict[str, Any]) -> dict[str, Any]:
         "type": "file",
         "file": {key: value for key, value in fields.items() if value} | shape.get("inner", {}),
     }
-
-
-def _taken(keys: Keys, key: str) -> str:
-    return keys.pop(key) if isinstance(keys.get(key), str) and keys[key] else ""

@@ -7,6 +7,7 @@ shape that a value came in, so that `dump` gives it back in that shape.
 """
 
 import marshal
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from json.encoder import encode_basestring
 from typing import Any, NoReturn, TypeAlias
@@ -15,9 +16,10 @@ from attrs import frozen
 
 from unabridged.errors import ConfigError, FormatError
 from unabridged.json_values import DEEPEST, Json, json_of, json_text, sound_json, trusted
+from unabridged.messages import Message
 from unabridged.parts import NO_JSON
 
-__all__ = ["FILE", "FOREIGN_FILE", "Extras", "Keys", "item_json", "refuse"]
+__all__ = ["FILE", "FOREIGN_FILE", "Extras", "Keys", "checked", "item_json", "refuse", "taken"]
 
 Keys: TypeAlias = dict[Any, Any]
 
@@ -53,6 +55,31 @@ def refuse(where: str, wish: str, value: object) -> NoReturn:
     hint = "; pass its .model_dump()" if hasattr(value, "model_dump") else ""
     msg = f"{where}: expected {wish}, got {found}{hint}"
     raise FormatError(msg)
+
+
+def checked(messages: Iterable[object]) -> Iterator[Message]:
+    """
+    The *messages* one by one, each checked to be one.
+
+    >>> list(checked(["hi"]))
+    Traceback (most recent call last):
+    unabridged.errors.FormatError: messages[0]: expected a Message, got text
+    """
+    for at, message in enumerate(messages):
+        if not isinstance(message, Message):
+            refuse(f"messages[{at}]", "a Message", message)
+        yield message
+
+
+def taken(keys: Keys, key: str) -> str:
+    """
+    The text under *key*, taken out of *keys*; empty, and all stays, where none is.
+
+    >>> keys = {"name": "cat", "detail": None}
+    >>> taken(keys, "name"), taken(keys, "detail"), keys
+    ('cat', '', {'detail': None})
+    """
+    return keys.pop(key) if isinstance(keys.get(key), str) and keys[key] else ""
 
 
 @frozen

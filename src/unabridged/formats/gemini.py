@@ -12,14 +12,14 @@ Read as REST writes it and as the Python client does; written as it was read,
 and by default as REST writes it, which the client takes as well.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import dropwhile, takewhile
 from typing import Any
 
 from attrs import evolve
 
 from unabridged.errors import ConfigError, FormatError
-from unabridged.formats.extras import refuse
+from unabridged.formats.extras import checked, refuse
 from unabridged.formats.gemini_contents import (
     put_parts,
     read_content,
@@ -31,7 +31,7 @@ from unabridged.formats.gemini_contents import (
 from unabridged.formats.gemini_keys import NAME, kept, own
 from unabridged.formats.gemini_names import Names
 from unabridged.formats.gemini_reply import answered
-from unabridged.formats.mending import mend
+from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.items import Item
 from unabridged.json_values import json_of
@@ -91,7 +91,7 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     """
     turns: list[dict[str, Any]] = []
     names = Names()
-    for message in dropwhile(_is_prompt, _checked(messages)):
+    for message in dropwhile(_is_prompt, checked(messages)):
         turn = write_content(message, names)
         if turn is not None:
             turns.append(turn)
@@ -109,12 +109,10 @@ def request(messages: Iterable[Message | Item], report: list[Mend] | None = None
     >>> request([system("Be brief."), user("hi")])["config"]
     {'system_instruction': 'Be brief.'}
     """
-    mended = mend(messages, NAME)
-    if report is not None:
-        report.extend(mended.report)
+    ready = sendable(messages, NAME, report)
     # the API has no system turn: one that stood in front goes where it belongs
-    prompts = tuple(takewhile(lambda message: message.role in _PROMPTS, mended.messages))
-    contents = [_sendable(turn) for turn in dump(mended.messages[len(prompts) :])]
+    prompts = tuple(takewhile(lambda message: message.role in _PROMPTS, ready))
+    contents = [_sendable(turn) for turn in dump(ready[len(prompts) :])]
     prompt = _instruction(prompts)
 
     return {
@@ -142,13 +140,6 @@ def reply(response: object) -> tuple[Message, ...]:
     extra = json_of({NAME: {**own(message.extra), "inner": {"received": received}}}, "response")
 
     return (evolve(message, id=id_, extra=extra),)
-
-
-def _checked(messages: Iterable[object]) -> Iterator[Message]:
-    for at, message in enumerate(messages):
-        if not isinstance(message, Message):
-            refuse(f"messages[{at}]", "a Message", message)
-        yield message
 
 
 def _is_prompt(message: Message) -> bool:

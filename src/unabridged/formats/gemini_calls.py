@@ -7,9 +7,10 @@ Where the API gave no id, `gemini_names` makes one, which is not sent.
 from typing import Any
 
 from unabridged.formats.extras import Keys, refuse
-from unabridged.formats.gemini_functions import closed, hints_of, object_in, opened, taken_text
+from unabridged.formats.gemini_functions import closed, hints_of, opened, taken_text
 from unabridged.formats.gemini_keys import kept, own
 from unabridged.formats.gemini_names import Names, is_made
+from unabridged.formats.json_texts import object_in
 from unabridged.json_values import json_of, sound_json
 from unabridged.messages import ToolCall
 from unabridged.parts import quick_call

@@ -2,14 +2,12 @@
 What calls and results of Gemini have in common: the object inside the part.
 """
 
-import json
-import math
-from typing import Any, NoReturn
+from typing import Any
 
 from unabridged.formats.extras import Keys, refuse
 from unabridged.formats.gemini_keys import SIGNATURES, put_bytes, spelled, take, take_bytes
 
-__all__ = ["closed", "hints_of", "object_in", "opened", "taken_text"]
+__all__ = ["closed", "hints_of", "opened", "taken_text"]
 
 
 def opened(part: Keys, key: str, where: str) -> tuple[Keys, Keys, Keys]:
@@ -67,34 +65,3 @@ def closed(key: str, form: Keys, shape: Keys) -> dict[str, Any]:
     inner = {**shape.get("inner", {}), **form}
 
     return {spelled(key, shape): inner, **put_bytes(dict(shape.get("keys", {})), shape)}
-
-
-def object_in(text: str) -> dict[str, Any] | None:
-    """
-    The object in JSON text; None where there is none.
-
-    >>> object_in('{"city": "Lima"}'), object_in('{"n": NaN}'), object_in("[]")
-    ({'city': 'Lima'}, None, None)
-    """
-    try:
-        found = _strict(text)
-    except (ValueError, RecursionError):
-        return None
-
-    return found if isinstance(found, dict) else None
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        _no_number(text)
-
-    return number
-
-
-def _no_number(text: str) -> NoReturn:
-    msg = f"{text} is no number in JSON"
-    raise ValueError(msg)
-
-
-_strict = json.JSONDecoder(parse_float=_finite, parse_constant=_no_number).decode

@@ -8,11 +8,12 @@ object is its compact JSON, so that other providers can read it too.
 from typing import Any
 
 from unabridged.formats.extras import Keys, refuse
-from unabridged.formats.gemini_functions import closed, hints_of, object_in, opened, taken_text
+from unabridged.formats.gemini_functions import closed, hints_of, opened, taken_text
 from unabridged.formats.gemini_keys import kept, opaque, own
 from unabridged.formats.gemini_media import read_media, spoken
 from unabridged.formats.gemini_names import Names, is_made
 from unabridged.formats.gemini_parts import kind_of, left_out, write
+from unabridged.formats.json_texts import object_in
 from unabridged.json_values import json_of
 from unabridged.messages import Audio, Document, Image, Opaque, Text, ToolResult
 from unabridged.parts import quick_result, quick_text

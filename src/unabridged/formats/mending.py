@@ -12,7 +12,7 @@ from unabridged.formats.turns import Turn, turns_of
 from unabridged.items import Item
 from unabridged.messages import Message
 
-__all__ = ["Mend", "Mended", "mend"]
+__all__ = ["Mend", "Mended", "mend", "sendable"]
 
 
 @frozen
@@ -65,3 +65,21 @@ def mend(messages: Iterable[Message | Item], provider: str) -> Mended:
         turns = mender(turns, api, report)
 
     return Mended(tuple(turns), tuple(report))
+
+
+def sendable(
+    messages: Iterable[Message | Item], provider: str, report: list[Mend] | None
+) -> tuple[Message, ...]:
+    """
+    The messages as a request of the provider sends them; what was mended goes into *report*.
+
+    >>> from unabridged import user
+    >>> report = []
+    >>> len(sendable([user("a"), user("b")], "bedrock", report)), len(report)
+    (1, 1)
+    """
+    mended = mend(messages, provider)
+    if report is not None:
+        report.extend(mended.report)
+
+    return mended.messages

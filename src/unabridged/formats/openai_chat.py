@@ -23,8 +23,8 @@ from unabridged.formats.chat_parts import NAME, kept, own
 from unabridged.formats.chat_read import read_spoken, read_turn
 from unabridged.formats.chat_stream import assembled
 from unabridged.formats.chat_write import write_message
-from unabridged.formats.extras import refuse
-from unabridged.formats.mending import mend
+from unabridged.formats.extras import checked, refuse
+from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
 from unabridged.items import Item
@@ -92,9 +92,7 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     [{'id': 'c1', 'type': 'function', 'function': {'name': 'now', 'arguments': '{}'}}]
     """
     turns: list[dict[str, Any]] = []
-    for at, message in enumerate(messages):
-        if not isinstance(message, Message):
-            refuse(f"messages[{at}]", "a Message", message)
+    for message in checked(messages):
         match message.parts:
             case (Text() as part,) if not (part.extra or message.extra or message.role == "tool"):
                 named = {} if message.name is None else {"name": message.name}
@@ -115,11 +113,9 @@ def request(messages: Iterable[Message | Item], report: list[Mend] | None = None
     >>> request([system("Be brief."), user("hi")])["messages"]
     [{'role': 'system', 'content': 'Be brief.'}, {'role': 'user', 'content': 'hi'}]
     """
-    mended = mend(messages, NAME)
-    if report is not None:
-        report.extend(mended.report)
+    ready = sendable(messages, NAME, report)
 
-    return {"messages": dump(mended.messages)}
+    return {"messages": dump(ready)}
 
 
 def reply(response: object) -> tuple[Message, ...]:

@@ -22,13 +22,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from unabridged.errors import ConfigError, FormatError
-from unabridged.formats.extras import refuse
-from unabridged.formats.mending import mend
+from unabridged.formats.extras import checked, refuse
+from unabridged.formats.mending import sendable
+from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
 from unabridged.formats.responses_items import CLIENT, write_message
 from unabridged.formats.responses_parts import NAME, kept, own
 from unabridged.formats.responses_reading import answered, read
 from unabridged.formats.responses_stream import assembled, fault
+from unabridged.items import Item
 from unabridged.messages import Message, Text
 
 __all__ = ["dump", "load", "reply", "request"]
@@ -90,9 +92,7 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     """
     items: list[dict[str, Any]] = []
     wanted: dict[str, str] = {}
-    for at, message in enumerate(messages):
-        if not isinstance(message, Message):
-            refuse(f"messages[{at}]", "a Message", message)
+    for message in checked(messages):
         role = message.role
         match message.parts:
             case (Text(extra=extra) as part,) if not (extra or message.extra) and role in _SPOKEN:
@@ -103,7 +103,7 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     return items
 
 
-def request(messages: Iterable[Message], report: list[Any] | None = None) -> dict[str, Any]:
+def request(messages: Iterable[Message | Item], report: list[Mend] | None = None) -> dict[str, Any]:
     """
     The keyword arguments `input`, and `instructions` if there are any, for the client.
 
@@ -113,11 +113,9 @@ def request(messages: Iterable[Message], report: list[Any] | None = None) -> dic
     >>> request([user("hi")])
     {'input': [{'role': 'user', 'content': 'hi'}]}
     """
-    mended = mend(messages, NAME)
-    if report is not None:
-        report.extend(mended.report)
-    told = [message.text for message in mended.messages if message.extra and _is_told(message)]
-    body: dict[str, Any] = {"input": dump(mended.messages)}
+    ready = sendable(messages, NAME, report)
+    told = [message.text for message in ready if message.extra and _is_told(message)]
+    body: dict[str, Any] = {"input": dump(ready)}
     if told:
         body["instructions"] = "\n\n".join(told)
 

@@ -7,6 +7,7 @@ To add one, write its `left_out` and list its rules and menders here.
 import hashlib
 import re
 import string
+from functools import partial
 
 from unabridged.errors import ConfigError
 from unabridged.formats import (
@@ -76,16 +77,12 @@ from unabridged.messages import Message, ToolCall
 
 __all__ = ["PROVIDERS", "provider_of"]
 
-_ANTHROPIC, _BEDROCK, _GEMINI = Extras("anthropic"), Extras("bedrock"), Extras("gemini")
+_GEMINI = Extras("gemini")
 _NINE = string.digits + string.ascii_letters
 
 
-def _stood_there(message: Message) -> bool:
-    return _ANTHROPIC.own(message.extra).get("as") == "turn"
-
-
-def _stood_in_bedrock(message: Message) -> bool:
-    return _BEDROCK.own(message.extra).get("as") == "turn"
+def _stood_there(ours: Extras, message: Message) -> bool:
+    return ours.own(message.extra).get("as") == "turn"
 
 
 def _has_id(call: ToolCall) -> bool:
@@ -230,7 +227,7 @@ PROVIDERS = {
             merges=True,
             prompt=True,
             blank="white",
-            keeps_system=_stood_there,
+            keeps_system=partial(_stood_there, Extras("anthropic")),
         ),
         Provider(
             "gemini",
@@ -258,7 +255,7 @@ PROVIDERS = {
             joins=True,
             prompt=True,
             blank="white",
-            keeps_system=_stood_in_bedrock,
+            keeps_system=partial(_stood_there, Extras("bedrock")),
         ),
     )
 }

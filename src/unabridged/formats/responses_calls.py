@@ -11,7 +11,8 @@ What the server runs itself is no call here.
 from typing import Any
 
 from unabridged.formats.extras import Extras, Keys, refuse
-from unabridged.formats.responses_parts import kept, loaded_json, own
+from unabridged.formats.json_texts import loaded_json
+from unabridged.formats.responses_parts import kept, own
 from unabridged.json_values import json_of, json_text
 from unabridged.messages import ToolCall
 from unabridged.parts import quick_call

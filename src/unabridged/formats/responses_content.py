@@ -8,7 +8,7 @@ other is kept whole as `Opaque`.
 from collections.abc import Sequence
 from typing import Any, TypeAlias, assert_never
 
-from unabridged.formats.extras import FILE, Keys, item_json, refuse
+from unabridged.formats.extras import FILE, Keys, item_json, refuse, taken
 from unabridged.formats.media import data_url, extension, from_data_url, media_type_of
 from unabridged.formats.responses_parts import NAME, kept, left_out, own
 from unabridged.messages import Audio, Document, Image, Opaque, Text
@@ -77,7 +77,7 @@ def _read(part: object, where: str) -> Words:
 def _media(part: Keys, where: str) -> Words | None:
     match part:
         case {"type": "input_image", **keys}:
-            url, file, detail = (_taken(keys, key) for key in ("image_url", "file_id", "detail"))
+            url, file, detail = (taken(keys, key) for key in ("image_url", "file_id", "detail"))
             media_type, data = from_data_url(url)
             lacks = {} if detail or "detail" in keys else {"detail": "missing"}
             extra = kept(keys, FILE | lacks if file else lacks, where)
@@ -86,7 +86,7 @@ def _media(part: Keys, where: str) -> Words | None:
         case {"type": "input_file", **keys}:
             return _document(keys, where)
         case {"type": "input_audio", "input_audio": {"data": str(data), **inner}, **keys} if data:
-            form = _taken(inner, "format")
+            form = taken(inner, "format")
             shape = {"as": "input_audio", "inner": inner} if inner else {"as": "input_audio"}
             media_type = media_type_of(form, "audio") if form else ""
             return Audio(data, media_type=media_type, extra=kept(keys, shape, where))
@@ -94,8 +94,8 @@ def _media(part: Keys, where: str) -> Words | None:
 
 
 def _document(keys: Keys, where: str) -> Document:
-    text, url, file = (_taken(keys, key) for key in ("file_data", "file_url", "file_id"))
-    name = _taken(keys, "filename")
+    text, url, file = (taken(keys, key) for key in ("file_data", "file_url", "file_id"))
+    name = taken(keys, "filename")
     media_type, data = from_data_url(text)
     shape: dict[str, Any] = FILE.copy() if file else {}
     if text and not data:
@@ -171,7 +171,3 @@ def _file(part: Document, shape: dict[str, Any]) -> dict[str, Any]:
         form["filename"] = part.name
 
     return form
-
-
-def _taken(keys: Keys, key: str) -> str:
-    return keys.pop(key) if isinstance(keys.get(key), str) and keys[key] else ""

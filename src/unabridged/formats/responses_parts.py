@@ -13,12 +13,12 @@ An opaque part has no `extra`; the ids of those that reasoning led to stand in
 their message's, under "inner".
 """
 
-import json
 from typing import Any
 
 from attrs import evolve
 
 from unabridged.formats.extras import FOREIGN_FILE, Extras
+from unabridged.formats.json_texts import loaded_json
 from unabridged.formats.media import out_of_reach
 from unabridged.json_values import json_of, json_text
 from unabridged.messages import (
@@ -41,7 +41,6 @@ __all__ = [
     "item_id",
     "kept",
     "left_out",
-    "loaded_json",
     "own",
     "was_led",
     "without_id",
@@ -199,16 +198,3 @@ def _fresh_call(call: ToolCall) -> ToolCall:
 
 def _without(keys: dict[str, Any], key: str) -> dict[str, Any]:
     return {other: value for other, value in keys.items() if other != key}
-
-
-def loaded_json(text: str) -> object:
-    """
-    The value of a JSON text, `...` for a text that is none.
-
-    >>> loaded_json('{"a": 1}'), loaded_json("{")
-    ({'a': 1}, Ellipsis)
-    """
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return ...

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from unabridged.formats.extras import Keys, item_json
+from unabridged.formats.json_texts import loaded_json
 from unabridged.formats.responses_content import read_all, write, write_all
-from unabridged.formats.responses_parts import NAME, kept, left_out, loaded_json, own
+from unabridged.formats.responses_parts import NAME, kept, left_out, own
 from unabridged.messages import Image, Opaque, ToolResult
 from unabridged.parts import quick_opaque, quick_result, quick_text
 
