@@ -887,7 +887,7 @@ class TestMolo:
         assert ["Summary of prior context:\nS2", *texts(talk(2, first=4))] == texts(second)
         assert (first.replace, second.replace) == (True, True)
         assert ["system", "user"] == [message.role for message in request]
-        assert "Sum it up." == request[0].text
+        assert "Sum it up.\nAnswer in at most 2 tokens." == request[0].text
         assert "S1" in request[1].text
         assert '"role": "user", "text": "q3"' in request[1].text
         assert [2, 2] == [ask.max_tokens for ask in model.asked]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Self, TypeVar, cast
 
-from unabridged.contract import Ask, Await, Search, StrategyLike
+from unabridged.contract import StrategyLike, Yielded
 from unabridged.endpoints import Count, Counted, acounted
 from unabridged.errors import ConfigError
 from unabridged.items import Item
@@ -293,7 +293,7 @@ class AsyncMemory(Settings):
             finally:
                 self._driver = None
 
-    async def _done(self, request: Do | Count | Ask | Search | Await) -> Any:
+    async def _done(self, request: Do | Count | Yielded) -> Any:
         if isinstance(request, Do):
             return await getattr(self._store, request.method)(*request.args, **request.options)
 
@@ -315,7 +315,7 @@ class AsyncMemory(Settings):
             await _surely(self._lock.acquire())
             self._driver = task
 
-    async def _answer(self, request: Ask | Search | Await) -> Any:
+    async def _answer(self, request: Yielded) -> Any:
         call = answering(request, self._ask, self._search, sync=False)
         task, self._driver = self._driver, None
         self._lock.release()

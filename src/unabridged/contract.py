@@ -7,16 +7,16 @@ is sent the answer, so one strategy serves sync and async alike and holds no
 client.
 """
 
-import json
 from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from attrs import field, frozen
 
 from unabridged.items import Item
-from unabridged.messages import Message, Reasoning, Text, ToolCall, ToolResult, system, user
+from unabridged.messages import Message, system, user
 from unabridged.results import TrimResult
 from unabridged.tokens import Budget, TokenCounter, exact, kept
+from unabridged.transcripts import line
 from unabridged.views import View
 
 __all__ = [
@@ -26,14 +26,13 @@ __all__ = [
     "Flow",
     "Kept",
     "Outcome",
+    "Refused",
     "Search",
     "StrategyLike",
     "TrimContext",
     "Trimmer",
+    "Yielded",
 ]
-
-
-_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 
 
 @frozen
@@ -43,7 +42,9 @@ class TrimContext:
 
     *budget* is the memory's, in tokens; *count* gives the tokens of a message;
     *query* is what the user asks now; *previous* are the messages that this
-    memory object projected last, to report how much of their prefix was kept.
+    memory object projected last, to report how much of their prefix was kept;
+    *window* is what whoever answers takes in one request, in tokens, the reply
+    included (0: not known).
 
     >>> from unabridged import user
     >>> from unabridged.tokens import words
@@ -55,6 +56,7 @@ class TrimContext:
     count: TokenCounter = field(default=exact(), converter=kept, repr=False)
     query: str | None = None
     previous: tuple[Message, ...] = field(default=(), repr=False)
+    window: int = 0
 
 
 @frozen
@@ -63,7 +65,8 @@ class Ask:
     A question for a model: tell what *items* hold, given the *previous* summary.
 
     `messages` is a request ready to be sent; an answer is the text of the
-    model's reply. *max_tokens* limits the reply, in tokens (0: no limit).
+    model's reply. *max_tokens* is how long that may be, and *window* what the
+    model takes in one request with its reply, both in tokens (0: no limit).
 
     >>> from unabridged.testing import user, view_of
     >>> ask = Ask(tuple(view_of([user("I am Ana")])))
@@ -77,13 +80,14 @@ class Ask:
     model: str = ""
     max_tokens: int = 0
     prompt: str = ""
+    window: int = 0
 
     @property
     def transcript(self) -> str:
         """
         The items, one JSON object a line, so that no text can pass for another speaker's line.
         """
-        return "\n".join(_line(item).translate(_LINE_ENDS) for item in self.items)
+        return "\n".join(map(line, self.items))
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -91,30 +95,11 @@ class Ask:
         The request: the prompt, the previous summary if there is one, then the transcript.
         """
         earlier = f"Summary so far:\n{self.previous.text}\n\n" if self.previous else ""
-        return system(self.prompt), user(f"{earlier}Transcript:\n{self.transcript}")
-
-
-def _line(item: Item) -> str:
-    message = item.message
-    line: dict[str, Any] = {"entry": str(item.sources), "role": message.role}
-    if message.name:
-        line["name"] = message.name
-    words = "".join(part.text for part in message.parts if isinstance(part, Text))
-    if words:
-        line["text"] = words
-    if calls := message.tool_calls:
-        line["calls"] = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in calls]
-    if results := message.tool_results:
-        line["results"] = [
-            {"call": r.call_id, "text": r.text, **({"error": True} if r.is_error else {})}
-            for r in results
-        ]
-    other = (Text, Reasoning, ToolCall, ToolResult)
-    named = [type(part).__name__.lower() for part in message.parts if not isinstance(part, other)]
-    if named:
-        line["holds"] = named
-
-    return json.dumps(line, ensure_ascii=False)
+        limit = f"\nAnswer in at most {self.max_tokens} tokens." if self.max_tokens else ""
+        return (
+            system(f"{self.prompt}{limit}"),
+            user(f"{earlier}Transcript:\n{self.transcript}"),
+        )
 
 
 @frozen
@@ -150,7 +135,23 @@ class Await:
     call: Callable[[], Awaitable[Any]]
 
 
-Flow: TypeAlias = Generator[Ask | Search | Await, Any, TrimResult]
+@frozen
+class Refused:
+    """
+    Word to whoever answers that the answer to *ask* was of no use, and *why*; nothing is sent back.
+
+    A memory with `retry_after=` counts it as a failure of the model.
+
+    >>> Refused(Ask(()), "the answer is empty").why
+    'the answer is empty'
+    """
+
+    ask: Ask
+    why: str
+
+
+Yielded: TypeAlias = Ask | Search | Await | Refused
+Flow: TypeAlias = Generator[Yielded, Any, TrimResult]
 Outcome: TypeAlias = TrimResult | Flow
 
 

@@ -43,6 +43,7 @@ from unabridged.stores.protocol import Receipt
 from unabridged.tokens import Budget, Kept
 from unabridged.tokens.calibrated import Calibrated, Corrected
 from unabridged.tokens.from_client import FromClient
+from unabridged.trees import newest_text
 from unabridged.usage import Usage
 from unabridged.viewing import Loaded, headed
 from unabridged.views import View
@@ -331,10 +332,8 @@ class Keeper(Reader):
         The text of the newest summary that counts; "" if there is none.
         """
         state = yield Do("state", (self.thread,))
-        there = state.in_view
-        for note in reversed(state.notes):
-            if note.kind == "summary" and note.sources <= there:
-                return str(note.value.value["text"])
+        if text := newest_text(state.notes, state.in_view):
+            return text
         wide = [fold for fold in state.folds if len(fold.sources) > 1]
 
         return wide[-1].into.text if wide else ""

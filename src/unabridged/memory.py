@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Self, TypeVar
 
-from unabridged.contract import Ask, Await, Search, StrategyLike
+from unabridged.contract import StrategyLike, Yielded
 from unabridged.endpoints import Count, Counted, counted
 from unabridged.errors import ConfigError
 from unabridged.items import Item
@@ -456,7 +456,7 @@ class Memory(Settings):
             finally:
                 self._driver = 0
 
-    def _done(self, request: Do | Count | Ask | Search | Await) -> Any:
+    def _done(self, request: Do | Count | Yielded) -> Any:
         if isinstance(request, Do):
             return getattr(self._store, request.method)(*request.args, **request.options)
 
@@ -478,7 +478,7 @@ class Memory(Settings):
             self._lock.acquire()
             self._driver = threading.get_ident()
 
-    def _answer(self, request: Ask | Search | Await) -> Any:
+    def _answer(self, request: Yielded) -> Any:
         call = answering(request, self._ask, self._search, sync=True)
         self._driver = 0
         self._lock.release()

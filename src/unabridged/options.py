@@ -18,6 +18,7 @@ __all__ = [
     "as_names",
     "as_share",
     "at_least_option",
+    "between",
     "choice",
     "cut_result",
     "down_to_option",
@@ -26,9 +27,11 @@ __all__ = [
     "ge",
     "last_cut",
     "names_only",
+    "part_of_one",
     "plural",
     "role_name",
     "share_of",
+    "words_only",
 ]
 
 
@@ -105,6 +108,45 @@ def share_of(instance: object, attribute: Any, value: object) -> None:
             f"{type(instance).__name__}: `{attribute.name}` must be above 0 and at most 1, "
             f"got {value!r}"
         )
+        raise ConfigError(msg)
+
+
+def part_of_one(instance: object, attribute: Any, value: object) -> None:
+    """
+    A validator: a number from 0 up to, not with, 1.
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1:
+        msg = (
+            f"{type(instance).__name__}: `{attribute.name}` must be 0 or more and below 1, "
+            f"got {value!r}"
+        )
+        raise ConfigError(msg)
+
+
+def between(least: int, most: int) -> Callable[[Any, Any, Any], None]:
+    """
+    A validator: an int from *least* to *most*, or None.
+    """
+
+    def check(instance: object, attribute: Any, value: object) -> None:
+        if value is None:
+            return
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            msg = (
+                f"{type(instance).__name__}: `{attribute.name}` must be an int from {least} to "
+                f"{most}, or None, got {value!r}"
+            )
+            raise ConfigError(msg)
+
+    return check
+
+
+def words_only(instance: object, attribute: Any, value: object) -> None:
+    """
+    A validator: text.
+    """
+    if not isinstance(value, str):
+        msg = f"{type(instance).__name__}: `{attribute.name}` must be text, got {value!r}"
         raise ConfigError(msg)
 
 

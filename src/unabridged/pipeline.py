@@ -14,7 +14,7 @@ from typing import Any, ClassVar, cast
 import attrs
 from attrs import field, frozen
 
-from unabridged.contract import Ask, Await, Search, StrategyLike, TrimContext, Trimmer
+from unabridged.contract import Await, StrategyLike, TrimContext, Trimmer, Yielded
 from unabridged.errors import (
     ConfigError,
     OutcomeError,
@@ -357,7 +357,7 @@ def _walked(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
         except StopIteration as done:
             return items if done.value is None else done.value
         reply, failure = None, None
-        if isinstance(given, Ask | Search | Await):
+        if isinstance(given, Yielded):
             try:
                 reply = yield given
             except Exception as error:  # noqa: BLE001  passed on to the step

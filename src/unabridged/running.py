@@ -9,7 +9,17 @@ import inspect
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any, TypeAlias, TypeVar
 
-from unabridged.contract import Ask, Await, Search, StrategyLike, TrimContext
+from attrs import evolve
+
+from unabridged.contract import (
+    Ask,
+    Await,
+    Refused,
+    Search,
+    StrategyLike,
+    TrimContext,
+    Yielded,
+)
 from unabridged.errors import NeedsAnswerError, NeedsAsyncError, OutcomeError
 from unabridged.pipeline import Pipeline, chain
 from unabridged.results import TrimResult
@@ -28,6 +38,7 @@ __all__ = [
     "flow",
     "run",
     "settled_answer",
+    "window_of",
 ]
 
 AskFunction: TypeAlias = Callable[[Ask], Any]
@@ -57,10 +68,10 @@ def run(
     'user: b'
     """
 
-    def answer(request: Ask | Search | Await) -> Answer:
+    def answer(request: Yielded) -> Answer:
         return settled_answer(request, answering(request, ask, search, sync=True)())
 
-    return drive(flow(strategy, view, context), answer)
+    return drive(flow(strategy, view, _told(context, ask)), answer)
 
 
 async def arun(
@@ -80,11 +91,24 @@ async def arun(
     'user: b'
     """
 
-    async def answer(request: Ask | Search | Await) -> Answer:
+    async def answer(request: Yielded) -> Answer:
         given = answering(request, ask, search, sync=False)()
         return checked(request, await given if inspect.isawaitable(given) else given)
 
-    return await adrive(flow(strategy, view, context), answer)
+    return await adrive(flow(strategy, view, _told(context, ask)), answer)
+
+
+def window_of(ask: AskFunction | None) -> int:
+    """
+    What whoever answers takes in one request, in tokens, as its attribute `window` says; 0 if none.
+    """
+    window = getattr(ask, "window", 0)
+    return window if isinstance(window, int) and window > 0 else 0
+
+
+def _told(context: TrimContext, ask: AskFunction | None) -> TrimContext:
+    window = 0 if context.window else window_of(ask)
+    return evolve(context, window=window) if window else context
 
 
 def drive(walk: Generator[Request, Any, Result], answer: Callable[[Request], Any]) -> Result:
@@ -127,7 +151,7 @@ async def adrive(
 
 def flow(
     strategy: StrategyLike, view: View, context: TrimContext
-) -> Generator[Ask | Search | Await, Any, TrimResult]:
+) -> Generator[Yielded, Any, TrimResult]:
     """
     The run as a flow, for who drives it: `run`, `arun`, a memory.
     """
@@ -135,7 +159,7 @@ def flow(
 
 
 def answering(
-    request: Ask | Search | Await,
+    request: Yielded,
     ask: AskFunction | None,
     search: SearchFunction | None,
     *,
@@ -169,9 +193,11 @@ def answering(
                 msg = "a step is async and the run is not; use arun or AsyncMemory"
                 raise NeedsAsyncError(msg)
             return request.call
+        case Refused():
+            return lambda: None
 
 
-def checked(request: Ask | Search | Await, answer: Answer) -> Answer:
+def checked(request: Yielded, answer: Answer) -> Answer:
     """
     The answer, if it is one that the request can have.
     """
@@ -182,7 +208,7 @@ def checked(request: Ask | Search | Await, answer: Answer) -> Answer:
     return answer
 
 
-def settled_answer(request: Ask | Search | Await, answer: Answer) -> Answer:
+def settled_answer(request: Yielded, answer: Answer) -> Answer:
     """
     The answer of a sync run, which may not be awaitable.
     """

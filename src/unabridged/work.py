@@ -9,7 +9,7 @@ the memory's lock, and lets go of it for the others.
 from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from unabridged.contract import Ask, Await, Search
+from unabridged.contract import Yielded
 from unabridged.endpoints import Count
 from unabridged.errors import ConfigError
 from unabridged.trim_result import TrimResult
@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 
 
 T = TypeVar("T")
-Work: TypeAlias = Generator[Do | Count | Ask | Search | Await, Any, T]
+Work: TypeAlias = Generator[Do | Count | Yielded, Any, T]
 
 
 def replayed(walk: Work[TrimResult], answers: list[tuple[Any, Outcome]]) -> Work[TrimResult]:

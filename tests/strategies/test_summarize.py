@@ -3,11 +3,26 @@ Folding what is old into a summary that a model writes.
 """
 
 import json
+import re
 
 import pytest
 from attrs import evolve
 
-from unabridged import Summarize, Window, run, system, user
+from unabridged import (
+    Audio,
+    Document,
+    Memory,
+    Opaque,
+    Reasoning,
+    Summarize,
+    ToolCall,
+    Window,
+    assistant,
+    run,
+    system,
+    tool,
+    user,
+)
 from unabridged.contract import TrimContext
 from unabridged.declared import from_data, to_data
 from unabridged.errors import ConfigError, OutcomeError, StepError, StrategyError
@@ -15,7 +30,8 @@ from unabridged.messages import Message
 from unabridged.records import Compacted, Drop, Fold, Note, Noted
 from unabridged.results import TrimResult, unchanged
 from unabridged.spans import Span
-from unabridged.strategies.summarize import LABEL, PROMPT
+from unabridged.strategies.summarize import FOCUS, LABEL, PROMPT
+from unabridged.telling import SHORTEN
 from unabridged.testing import call, failing, replies, result, talk, texts, view_of
 from unabridged.tokens import of_text, words
 
@@ -54,6 +70,36 @@ def stand_in(text, entries, role="system", label=LABEL):
     words_ = f"{label}\n{text}" if label else text
 
     return Message(role, words_, metadata={"summary": {"entries": entries}})
+
+
+def in_turn_failing(*answers):
+    """
+    A model that gives these answers, and then is down.
+    """
+    given = iter(answers)
+
+    def answer(_):
+        for text in given:
+            return text
+        raise RuntimeError
+
+    return answer
+
+
+def pieces_of(asked):
+    """
+    The words of all pieces of a message, in the order in which they were shown.
+    """
+    for ask in asked:
+        for line_ in ask.transcript.split("\n"):
+            held = json.loads(line_)
+            if held["entry"] == "1":
+                yield held.get("text", "") + held.get("reasoning", "")
+                yield from (each["arguments"] for each in held.get("calls", ()))
+                yield from (each["text"] for each in held.get("results", ()))
+                yield from (
+                    re.sub("document |audio f ", "", name) for name in held.get("holds", ())
+                )
 
 
 def entries(ask):
@@ -178,7 +224,7 @@ class TestQuestion:
             ask.previous,
             entries(ask),
         )
-        assert system("Sum {up}.") == ask.messages[0]
+        assert system("Sum {up}.\nAnswer in at most 50 tokens.") == ask.messages[0]
         assert PROMPT == answered(Summarize(2), view_of(talk(3)), "x")[1][0].prompt
 
     def test_puts_the_previous_summary_first(self):
@@ -443,21 +489,62 @@ class TestGuards:
 
         assert LABEL + "\na b c d e" == texts(done)[0]
 
-    def test_an_answer_over_its_limit_is_refused(self):
+    def test_an_answer_over_its_limit_is_asked_to_be_shortened(self):
         """
-        The model was told, and did not listen.
+        Once: the text that came out too long is shown, and what comes then stands.
         """
-        step = Summarize(2, max_tokens=2)
-        over, _ = answered(step, view_of(talk(3)), "a b c")
-        within, _ = answered(step, view_of(talk(3)), "a b")
-
-        assert over.warnings == (
-            (
-                "step Summarize(2, max_tokens=2): no summary of entries 1-4: "
-                "the answer has 3 tokens, max_tokens is 2"
-            ),
+        done, (ask, again) = answered(
+            Summarize(2, max_tokens=2), view_of(talk(3)), "a b c", "<think>2?</think> a b"
         )
-        assert () == within.warnings
+
+        assert [LABEL + "\na b", "q3", "a3"] == texts(done)
+        assert ([1, 2, 3, 4], 2) == (entries(ask), ask.max_tokens)
+        assert (["a b c"], Span.between(1, 4), None, 2) == (
+            [item.message.text for item in again.items],
+            again.items[0].sources,
+            again.previous,
+            again.max_tokens,
+        )
+        assert SHORTEN in again.messages[0].text
+
+    @pytest.mark.parametrize(
+        ("second", "why"),
+        [
+            (
+                "a b c d",
+                (
+                    "the answer has 3 tokens, and 4 once it was asked to be shortened; "
+                    "max_tokens is 2"
+                ),
+            ),
+            ("", "the answer is empty"),
+        ],
+    )
+    def test_an_answer_over_its_limit_twice_is_refused(self, second, why):
+        """
+        The model was told, and did not listen: nobody is asked a third time.
+        """
+        view = view_of(talk(3))
+        done, asked = answered(Summarize(2, max_tokens=2), view, "a b c", second)
+
+        warning = f"step Summarize(2, max_tokens=2): no summary of entries 1-4: {why}"
+        assert (unchanged(view, warnings=[warning]), 2) == (done, len(asked))
+
+    @pytest.mark.parametrize(
+        "thoughts", ["<think>They met.</think>", "<thinking>They", " <reasoning>a</reasoning>\n "]
+    )
+    def test_an_answer_of_thoughts_alone_is_refused(self, thoughts):
+        """
+        What a model thought aloud is no summary, nor part of one.
+        """
+        refused, _ = answered(Summarize(2), view_of(talk(3)), thoughts)
+        taken, _ = answered(Summarize(2), view_of(talk(3)), "<think>They\nmet.</think> They met.")
+
+        assert ("no summary of entries 1-4: the answer is empty" in refused.warnings[0], ()) == (
+            True,
+            refused.changes,
+        )
+        assert LABEL + "\nThey met." == texts(taken)[0]
 
     def test_counts_with_a_counter_of_its_own(self):
         """
@@ -489,6 +576,270 @@ class TestGuards:
             "step Summarize(2, on_failure='raise'): raised RuntimeError: the model is down",
         ) == (type(failed.value), str(failed.value))
         assert isinstance(failed.value.__cause__, RuntimeError)
+
+
+class TestParts:
+    """
+    Windows in words: the prompt takes 7, its heading 1, the reply 2, a line 6, a summary so far 4.
+    """
+
+    def strategy(self, window, **options):
+        return Summarize(2, prompt="Sum.", max_tokens=2, window=window, **options)
+
+    def test_what_fits_one_request_is_one(self):
+        """
+        The edge is exact, the prompt, the limit's sentence and the reply included.
+        """
+        view = view_of(talk(3))
+        (whole,) = answered(self.strategy(1_000), view, "x")[1]
+        size = sum(map(words, whole.messages)) + 2
+
+        assert 1 == len(answered(self.strategy(size), view, "x")[1])
+        assert 2 == len(answered(self.strategy(size - 1), view, "x", "y")[1])
+
+    def test_what_does_not_fit_is_told_in_order(self):
+        """
+        Each part sees the summary so far, and each answer is a note; the last one stands.
+        """
+        view = view_of(talk(4))
+        done, asked = answered(self.strategy(27), view, "x", "y", "z")
+
+        assert [[1, 2], [3, 4], [5, 6]] == [entries(ask) for ask in asked]
+        assert [None, "x", "y"] == [ask.previous and ask.previous.text for ask in asked]
+        assert all(sum(map(words, ask.messages)) + 2 <= 27 for ask in asked)
+        assert [("x", "1-2"), ("y", "1-4"), ("z", "1-6")] == [
+            (note.value.value["text"], str(note.sources)) for note in done.notes
+        ]
+        assert [LABEL + "\nz", "q4", "a4"] == texts(done)
+
+    def test_that_were_told_stand_when_a_later_one_fails(self):
+        """
+        What is left of it is sent as it is, and asked for the next time.
+        """
+        view = view_of(talk(4))
+        answers = iter(["x"])
+        done = run(self.strategy(27), view, WORDS, ask=lambda _: next(answers, ""))
+
+        assert [LABEL + "\nx", "q2", "a2", "q3", "a3", "q4", "a4"] == texts(done)
+        assert "no summary of entries 3-6: the answer is empty" in done.warnings[0]
+        assert ["1-2"] == [str(note.sources) for note in done.notes]
+
+    def test_that_were_told_are_kept_where_a_failure_is_raised(self):
+        """
+        The error carries their notes, for the log.
+        """
+        answers = iter(["x"])
+        for answer in (lambda _: next(answers, ""), in_turn_failing("x")):
+            with pytest.raises(StrategyError) as caught:
+                run(self.strategy(27, on_failure="raise"), view_of(talk(4)), WORDS, ask=answer)
+
+            assert ["1-2"] == [str(note.sources) for note in caught.value.notes]
+
+    def test_never_parts_a_call_from_its_result(self):
+        """
+        A part is whole blocks.
+        """
+        messages = [user("q1"), call("c1"), result("c1", "sunny"), *talk(2, 2)]
+        _, asked = answered(self.strategy(36), view_of(messages), "x", "y", "z")
+
+        assert [[1, 2, 3], [4, 5]] == [entries(ask) for ask in asked]
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            user(" ".join(f"w{n}" for n in range(200))),
+            tool(" ".join(f"w{n}" for n in range(200)), call_id="c1"),
+            assistant([Reasoning(" ".join(f"w{n}" for n in range(200)))]),
+            assistant(calls=[ToolCall("c1", "save", {"t": " ".join(f"w{n}" for n in range(200))})]),
+            user([Document(text=" ".join(f"w{n}" for n in range(200)))]),
+            user([Opaque("x", {"t": " ".join(f"w{n}" for n in range(200))})]),
+            user([Audio(file="f", transcript=" ".join(f"w{n}" for n in range(200)))]),
+        ],
+        ids=["text", "result", "reasoning", "arguments", "document", "opaque", "audio"],
+    )
+    def test_a_message_too_long_for_any_is_shown_in_pieces(self, message):
+        """
+        All of it, in order, each piece with its number; one note is left, of the whole.
+        """
+        view = view_of([message, *talk(1)])
+        done, asked = answered(self.strategy(80, guard_size=False), view, "x")
+        seen = "".join(ask.transcript for ask in asked)
+        told = [int(number) for number in re.findall(r"w(\d+)", "".join(pieces_of(asked)))]
+
+        assert list(range(200)) == told
+        assert all(sum(map(words, ask.messages)) + 2 <= 80 for ask in asked)
+        assert '"piece": "1 of ' in seen
+        assert ["1"] == [str(note.sources) for note in done.notes]
+        assert [LABEL + "\nx", "q1", "a1"] == texts(done)
+
+    def test_says_when_nothing_fits(self):
+        """
+        With all the numbers; nothing is asked and nothing changes.
+        """
+        view = view_of(talk(3))
+        done, asked = answered(self.strategy(10), view, "unused")
+
+        assert ([], ()) == (asked, done.changes)
+        assert re.search(
+            r"entry 1 takes \d+ tokens and cannot be shown in less, and a window of 10 leaves 0 ",
+            done.warnings[0],
+        )
+
+    def test_takes_the_window_of_whoever_answers(self):
+        """
+        Its attribute `window`, unless the strategy says another.
+        """
+
+        class Small(Model):
+            window = 27
+
+        told = []
+        for step in (Summarize(2, prompt="Sum.", max_tokens=2), self.strategy(1_000)):
+            model = Small(replies("x", "y", "z"))
+            run(step, view_of(talk(4)), WORDS, ask=model)
+            told.append(len(model.asked))
+
+        assert [3, 1] == told
+
+
+class TestTree:
+    """
+    Every two summaries get one of their own.
+    """
+
+    def step(self, **options):
+        return Summarize(2, tree=2, **options)
+
+    def told(self, *messages_and_answers, step=None, ask=None):
+        """
+        A memory after so many rounds, each with its own context, and what was asked.
+        """
+        rounds, answers = messages_and_answers
+        model = Model(ask or replies(*answers))
+        memory = Memory(strategy=step or self.step(), count=words, ask=model)
+        for number in range(1, rounds + 1):
+            memory.append(*talk(1, number))
+            seen = memory.context()
+
+        return memory, seen, model
+
+    def test_each_level_tells_of_the_one_below(self):
+        """
+        The lowest of the messages themselves, without a summary before it; every two get one.
+        """
+        answers = ("a", "b", "ab", "c", "d", "cd", "abcd")
+        memory, seen, model = self.told(5, answers)
+
+        assert [LABEL + "\nabcd", "q5", "a5"] == texts(seen)
+        assert [
+            ["q1", "a1"],
+            ["q2", "a2"],
+            ["a", "b"],
+            ["q3", "a3"],
+            ["q4", "a4"],
+            ["c", "d"],
+            ["ab", "cd"],
+        ] == [[item.message.text for item in ask.items] for ask in model.asked]
+        assert {None} == {ask.previous for ask in model.asked}
+        assert "abcd" == memory.summary()
+
+    def test_stand_side_by_side_until_there_are_enough(self):
+        """
+        What was there before stays word for word, so the beginning of the prompt does too.
+        """
+        memory, seen, _ = self.told(4, ("a", "b", "ab", "c"))
+
+        assert [LABEL + "\nab", LABEL + "\nc", "q4", "a4"] == texts(seen)
+        assert ["1-4", "5-6"] == [str(item.sources) for item in seen.view if item.stands_in]
+        assert "ab\n\nc" == memory.summary()
+
+    def test_goes_on_after_write_backs(self):
+        """
+        The summaries below are in the notes, whatever the log's view shows.
+        """
+        answers = ("a", "b", "ab", "c", "d", "cd", "abcd")
+        memory, seen, model = self.told(5, answers, step=self.step(replace=True))
+
+        assert [LABEL + "\nabcd", "q5", "a5"] == texts(seen) == texts(memory.view())
+        assert 7 == len(model.asked)
+        assert ["1-8"] == [str(item.sources) for item in memory.view() if item.stands_in]
+
+    def test_a_higher_one_that_fails_leaves_those_below(self):
+        """
+        And is asked for at the very next retrieval.
+        """
+        answers = iter(["a", "b", "", "ab"])
+        memory, seen, model = self.told(3, (), ask=lambda _: next(answers))
+
+        assert [LABEL + "\na", LABEL + "\nb", "q3", "a3"] == texts(seen)
+        assert "no summary of entries 1-4: the answer is empty" in seen.warnings[0]
+        assert [LABEL + "\nab", "q3", "a3"] == texts(memory.context())
+        assert 4 == len(model.asked)
+
+    def test_what_tells_of_a_retracted_entry_is_let_go_of(self):
+        """
+        Those below that do not are used again, and only the rest is told anew.
+        """
+        memory, _, model = self.told(5, ("a", "b", "ab", "c", "d", "cd", "abcd", "c2", "c2d"))
+        memory.retract(5)
+        seen = memory.context()
+
+        assert ["a6"] == [item.message.text for ask in model.asked[7:8] for item in ask.items] or [
+            "a3"
+        ] == [item.message.text for ask in model.asked[7:8] for item in ask.items]
+        assert not [text for text in texts(seen) if "abcd" in text]
+
+    def test_asks_a_logarithmic_number_of_times(self):
+        """
+        Each message is told once at each level.
+        """
+        memory, _, model = self.told(33, (), ask=lambda ask: "s")
+        levels = {}
+        for ask in model.asked:
+            for item in ask.items:
+                for seq in item.sources:
+                    levels[seq] = levels.get(seq, 0) + 1
+
+        assert 32 + 16 + 8 + 4 + 2 + 1 == len(model.asked)
+        assert {6} == set(levels.values())
+        assert "s" == memory.summary()
+
+    def test_shows_itself_and_goes_to_data(self):
+        """
+        As every option.
+        """
+        assert "Summarize(20, tree=8)" == repr(Summarize(20, tree=8))
+        assert Summarize(20, tree=8) == from_data(to_data(Summarize(20, tree=8)))
+
+
+class TestMinGain:
+    def test_waits_until_a_fold_gains_so_much(self):
+        """
+        The edge: exactly the share is enough.
+        """
+        view = view_of([user("one two"), assistant("three"), *talk(1), user("q"), user("a b c d")])
+
+        assert (unchanged(view), []) == answered(Summarize(4, min_gain=0.34), view, "unused")
+        assert 1 == len(answered(Summarize(4, min_gain=0.3), view, "x")[1])
+
+    def test_expects_a_summary_of_its_limit(self):
+        """
+        At most half of what it is made from.
+        """
+        view = view_of([user("one two three four"), user("a b c d")])
+
+        assert 1 == len(answered(Summarize(1, min_gain=0.25, max_tokens=2), view, "x")[1])
+        assert [] == answered(Summarize(1, min_gain=0.3, max_tokens=100), view, "x")[1]
+
+
+class TestFocus:
+    def test_is_put_after_the_prompt(self):
+        """
+        Whatever stands in it, braces too.
+        """
+        _, (ask,) = answered(Summarize(2, focus="{prices}"), view_of(talk(3)), "x")
+
+        assert f"{PROMPT}\n{FOCUS}{{prices}}" == ask.prompt
 
 
 class TestForm:

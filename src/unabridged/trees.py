@@ -1,0 +1,111 @@
+"""
+Trees of summaries: the lowest tell of messages, each higher one of so many below it.
+
+Which summaries stand for a run of entries follows from the notes alone, so it
+is the same in every process, and after write-backs.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from attrs import frozen
+
+from unabridged.records import Note
+from unabridged.spans import NOTHING, Span
+
+__all__ = ["Node", "due", "key_of", "newest_text", "nodes_of", "standing"]
+
+
+@frozen
+class Node:
+    """
+    A summary in a tree: its level (0 tells of messages), its text, the entries it tells of.
+
+    *written* says that it is in the log's view already.
+    """
+
+    level: int
+    text: str
+    covers: Span
+    written: bool = False
+
+
+def key_of(model: str, level: int) -> str:
+    """
+    The key of the notes of a level.
+
+    >>> key_of("small", 1)
+    'small, level 1'
+    """
+    return f"{model}, level {level}"
+
+
+def nodes_of(notes: Iterable[Note], model: str) -> Iterator[Node]:
+    """
+    The summaries that notes hold for this model, in the order in which they were made.
+    """
+    for note in notes:
+        level = _level(note)
+        if level >= 0 and note.key == key_of(model, level):
+            yield Node(level, str(note.value.value["text"]), note.sources)
+
+
+def _level(note: Note) -> int:
+    """
+    The level of a note that is part of a tree; -1 if it is of none.
+    """
+    held = note.value.value if note.kind == "summary" else None
+    level = held.get("level", -1) if isinstance(held, dict) else -1
+
+    return level if isinstance(level, int) else -1
+
+
+def newest_text(notes: Sequence[Note], there: Span) -> str:
+    """
+    The summary that the newest of the notes is, or is part of, if it tells of what is *there*.
+
+    >>> newest_text([Note("summary", "", {"text": "They met."}, Span.one(1))], Span.one(1))
+    'They met.'
+    """
+    for note in reversed(notes):
+        if note.kind != "summary" or not note.sources <= there:
+            continue
+        level = _level(note)
+        if level < 0:
+            return str(note.value.value["text"])
+        model = note.key.removesuffix(key_of("", level))
+
+        return "\n\n".join(node.text for node in standing(nodes_of(notes, model), there))
+
+    return ""
+
+
+def standing(nodes: Iterable[Node], old: Span) -> tuple[Node, ...]:
+    """
+    The summaries that stand for what is *old*: the highest ones, in the order of their entries.
+
+    One that tells of anything else is left out, and then those below it stand.
+    """
+    chosen: list[Node] = []
+    taken = NOTHING
+    newest_first = reversed(tuple(nodes))
+    for node in sorted(newest_first, key=lambda node: (-len(node.covers), not node.written)):
+        if node.covers and node.covers <= old and node.covers.isdisjoint(taken):
+            chosen.append(node)
+            taken = taken | node.covers
+
+    return tuple(sorted(chosen, key=lambda node: node.covers.first))
+
+
+def due(nodes: Sequence[Node], width: int) -> tuple[Node, ...]:
+    """
+    The oldest *width* neighbours of one level, which get a summary of their own; () if none do.
+    """
+    run: list[Node] = []
+    for node in nodes:
+        if run and node.level != run[-1].level:
+            run = []
+        run.append(node)
+        if len(run) == width:
+            return tuple(run)
+
+    return ()
