@@ -2,9 +2,7 @@
 Summaries that there are already, in the notes and in the view, and what they leave to be told.
 """
 
-from collections.abc import Iterator
-
-from attrs import frozen
+from attrs import evolve, frozen
 
 from unabridged.items import Item, Unloaded
 from unabridged.records import Note
@@ -12,7 +10,7 @@ from unabridged.spans import NOTHING, Span
 from unabridged.trees import Node, nodes_of
 from unabridged.views import View
 
-__all__ = ["Summary", "blocks", "loaded", "newest_end", "so_far", "tree_end", "written"]
+__all__ = ["Summary", "blocks", "loaded", "newest_end", "nodes", "so_far", "tree_end"]
 
 
 @frozen
@@ -39,6 +37,8 @@ def so_far(view: View, old: Span, model: str, label: str) -> Summary:
         if _is_of(note, model) and covers <= old and len(covers) >= len(best.covers):
             written_back = best.written and covers == best.covers
             best = Summary(str(note.value.value["text"]), covers, written=written_back)
+    if _alone(view, best.covers, best.text, label):
+        return evolve(best, written=True)
 
     return best
 
@@ -59,15 +59,33 @@ def tree_end(view: View, model: str) -> int:
     return max((node.covers.last for node in nodes_of(view.notes, model)), default=0)
 
 
-def written(view: View, label: str) -> Iterator[Node]:
+def nodes(view: View, old: Span, model: str, label: str) -> tuple[Node, ...]:
     """
-    The summaries of a tree that stand in the view.
+    The summaries of a tree that tell of what is *old*: those of the notes, those in the view.
     """
+    found: list[Node] = []
     for item in view.wide:
         about = item.message.metadata.value.get("summary") if item.message.metadata else None
         level = about.get("level") if isinstance(about, dict) else None
-        if isinstance(level, int):
-            yield Node(level, _bare(item, label), item.sources, written=True)
+        if isinstance(level, int) and item.sources <= old:
+            found.append(Node(level, _bare(item, label), item.sources, written=True))
+    for node in nodes_of(view.notes, model):
+        if node.covers <= old:
+            alone = _alone(view, node.covers, node.text, label)
+            found.append(evolve(node, written=True) if alone else node)
+
+    return tuple(found)
+
+
+def _alone(view: View, covers: Span, text: str, label: str) -> bool:
+    """
+    Whether this summary of a single entry stands in the view, where it is one rewording of many.
+    """
+    if len(covers) != 1:
+        return False
+    item = view.at(view.find(covers.first))
+
+    return item.stands_in and _bare(item, label) == text
 
 
 def blocks(view: View, wanted: Span) -> list[tuple[Item, ...]]:

@@ -336,6 +336,20 @@ class TestAnswersKept:
 
             assert (unchanged(view), []) == answered(Summarize(2), view, "unused")
 
+    @pytest.mark.parametrize("options", [{}, {"tree": 2}], ids=["rolling", "tree"])
+    def test_that_were_written_back_for_one_entry_are_left_as_they_are(self, options):
+        """
+        Asked for again and again, the log gets no record more.
+        """
+        strategy = Summarize(2, replace=True, guard_size=False, **options)
+        memory = Memory(strategy=strategy, count=words, ask=replies("S"))
+        memory.append(user("q0"), *talk(1))
+        first = memory.context()
+        again = [memory.context() for _ in range(2)]
+
+        assert [first.messages] * 2 == [each.messages for each in again]
+        assert [4, 0, 0] == [first.rec, *(each.rec for each in again)]
+
     def test_that_stand_among_what_is_kept_are_left_alone(self):
         """
         Only what lies before them is folded.

@@ -34,13 +34,13 @@ from unabridged.summaries import (
     blocks,
     loaded,
     newest_end,
+    nodes,
     so_far,
     tree_end,
-    written,
 )
 from unabridged.telling import Teller, Told
 from unabridged.tokens import TokenCounter, kept
-from unabridged.trees import Node, due, key_of, nodes_of, standing
+from unabridged.trees import Node, due, key_of, standing
 from unabridged.views import View
 
 __all__ = ["Summarize"]
@@ -185,9 +185,9 @@ class Summarize(Strategy):
         """
         Summaries side by side: those of messages, and those of summaries once there are enough.
         """
-        nodes = [*written(view, self.label), *nodes_of(view.notes, self.model)]
-        stand = standing(nodes, done.dropped)
-        rest = done.dropped - Span.union(node.covers for node in stand)
+        old = done.dropped
+        known = nodes(view, old, self.model, self.label)
+        rest = old - Span.union(node.covers for node in known)
         teller = self._teller(ctx, count)
         made: list[Node] = []
         failure: Exception | None = None
@@ -195,7 +195,7 @@ class Summarize(Strategy):
             told, failure = yield from teller.told(blocks(view, rest), apart=True)
             made += [Node(0, each.text, each.covers) for each in told]
             rest -= Span.union(node.covers for node in made)
-        while failure is None and (group := self._ready([*nodes, *made], done)):
+        while failure is None and (group := due(standing([*known, *made], old), self.tree or 0)):
             items = [(Item(Message(self.role, node.text), node.covers),) for node in group]
             told, failure = yield from teller.told(items)
             if failure is None:
@@ -214,14 +214,11 @@ class Summarize(Strategy):
         warnings = () if failure is None else (self._failed(failure, rest, notes),)
         changes = tuple(
             self._fold(node.covers, node.text, level=node.level)
-            for node in standing([*nodes, *made], done.dropped)
+            for node in standing([*known, *made], old)
             if not node.written
         )
 
         return TrimResult(view, changes, notes, done.over, warnings)
-
-    def _ready(self, nodes: list[Node], done: Cut) -> tuple[Node, ...]:
-        return due(standing(nodes, done.dropped), self.tree or 0)
 
     def _due(self, view: View, count: TokenCounter, done: Cut, rest: Span, text: str = "") -> bool:
         """
