@@ -79,6 +79,8 @@ LAYERS = (
     "viewing",
     "work",
     "counting",
+    "breakers",
+    "background",
     "deciding",
     "snapshots",
     "reading",
@@ -115,6 +117,8 @@ INSIDE = frozenset(
         ),
         *("steps", "units", "viewing", "work", "writable"),
         *(
+            "background.failed",
+            "breakers",
             "broken",
             "starts",
             "suffixes",

@@ -6,8 +6,11 @@ import asyncio
 import inspect
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar, cast, overload
 
+from attrs import evolve
+
+from unabridged.background import failed
 from unabridged.contract import StrategyLike, Yielded
 from unabridged.endpoints import Count, Counted, acounted
 from unabridged.errors import ConfigError
@@ -63,8 +66,9 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
+        retry_after: int = 0,
     ) -> None:
-        super().__init__(thread, strategy, budget, count, ask, search, sync=False)
+        super().__init__(thread, strategy, budget, count, ask, search, retry_after, sync=False)
         store = InMemoryStore() if store is None else store
         checked_store(store)
         self._store = _awaited(store)
@@ -74,6 +78,7 @@ class AsyncMemory(Settings):
         self._asking = asyncio.Lock()  # held while an endpoint counts
         self._loop: asyncio.AbstractEventLoop | None = None
         self._driver: asyncio.Task[Any] | None = None  # the task that runs an operation
+        self._tasks: set[asyncio.Task[TrimResult]] = set()  # a loop itself holds none
 
     @classmethod
     def open(  # noqa: PLR0913  what a memory is made of
@@ -86,6 +91,7 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
+        retry_after: int = 0,
     ) -> Self:
         """
         As `Memory.open`; not awaited, and an async context manager.
@@ -95,7 +101,16 @@ class AsyncMemory(Settings):
         checked_path(path)
         store = SqliteStore(path)
         try:
-            return cls(store, thread, strategy, budget=budget, count=count, ask=ask, search=search)
+            return cls(
+                store,
+                thread,
+                strategy,
+                budget=budget,
+                count=count,
+                ask=ask,
+                search=search,
+                retry_after=retry_after,
+            )
         except BaseException:
             store.close()
             raise
@@ -140,7 +155,7 @@ class AsyncMemory(Settings):
         """
         As `Memory.context`.
         """
-        wish = self._wish(strategy, query, replace, system, hide_system)
+        wish = self._wish(strategy, query, replace, system, hide_system=hide_system)
         return await self._drive(self._keeper.context(wish))
 
     async def report_usage(
@@ -152,11 +167,35 @@ class AsyncMemory(Settings):
         usage = self._usage(result, input_tokens, cached_tokens)
         return await self._drive(self._keeper.report(result, usage, self._calibrated))
 
-    async def compact(self, strategy: StrategyLike | None = None) -> TrimResult:
+    @overload
+    async def compact(
+        self, strategy: StrategyLike | None = None, *, wait: Literal[True] = True
+    ) -> TrimResult: ...
+
+    @overload
+    async def compact(
+        self, strategy: StrategyLike | None = None, *, wait: Literal[False]
+    ) -> asyncio.Task[TrimResult]: ...
+
+    async def compact(
+        self, strategy: StrategyLike | None = None, *, wait: bool = True
+    ) -> TrimResult | asyncio.Task[TrimResult]:
         """
-        As `Memory.compact`.
+        As `Memory.compact`; with `wait=False` it gives a task.
         """
-        return await self.context(strategy, replace=True)
+        if wait:
+            return await self.context(strategy, replace=True)
+        wish = evolve(self._wish(strategy, replace=True), background=True)
+        task = asyncio.ensure_future(self._drive(self._keeper.context(wish)))
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+        return task
+
+    def _ended(self, task: asyncio.Task[TrimResult]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            failed(self._thread, error)
 
     async def summary(self) -> str:
         """
@@ -212,6 +251,7 @@ class AsyncMemory(Settings):
             count=self._calibrated or self._count,
             ask=self._ask,
             search=self._search,
+            retry_after=self._retry_after,
         )
         other._closes = False
 
@@ -248,13 +288,23 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
+        retry_after: int = 0,
     ) -> Self:
         """
         As `Memory.from_dict`.
         """
         restored(data)
         name = thread or str(data.get("thread") or "default")
-        memory = cls(store, name, strategy, budget=budget, count=count, ask=ask, search=search)
+        memory = cls(
+            store,
+            name,
+            strategy,
+            budget=budget,
+            count=count,
+            ask=ask,
+            search=search,
+            retry_after=retry_after,
+        )
         await memory._drive(memory._keeper.restore(data))
 
         return memory

@@ -14,6 +14,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from unabridged import deciding
+from unabridged.breakers import Breaker
 from unabridged.contract import StrategyLike, TrimContext
 from unabridged.counting import Counting, reported
 from unabridged.errors import (
@@ -88,6 +89,9 @@ class Wish:
     hide_system: bool = False
     calibrated: Calibrated | None = field(default=None, kw_only=True)
     asked: Mapping[FromClient, Kept] = field(factory=dict, kw_only=True)
+    window: int = field(default=0, kw_only=True)
+    retry_after: int = field(default=0, kw_only=True)
+    background: bool = field(default=False, kw_only=True)
 
 
 class Keeper(Reader):
@@ -99,6 +103,7 @@ class Keeper(Reader):
         super().__init__(thread)
         self._previous: tuple[Message, ...] = ()
         self._corrected: tuple[tuple[Note, ...], Corrected] | None = None
+        self._breaker = Breaker()
 
     # -- messages
 
@@ -177,6 +182,13 @@ class Keeper(Reader):
         """
         What a strategy makes of the view; what it wants written is written.
         """
+        work = self._context(wish)
+        if wish.retry_after or wish.background or self._breaker.busy:
+            work = self._breaker.watched(work, wish.retry_after, background=wish.background)
+
+        return (yield from work)
+
+    def _context(self, wish: Wish) -> Work[TrimResult]:
         answers: list[tuple[Any, Outcome]] = []
         counting = Counting(wish.asked)
         tries = TRIES
@@ -199,7 +211,8 @@ class Keeper(Reader):
             else:
                 break
         result = self._warned(result, wish, rec, counting.warnings)
-        self._previous = result.messages
+        if not wish.background:  # it is sent to nobody
+            self._previous = result.messages
 
         return result
 
@@ -217,7 +230,7 @@ class Keeper(Reader):
             count = wish.count
             if wish.calibrated is not None:
                 count = self._correct(wish.calibrated, view.notes)
-            context = TrimContext(wish.budget, count, wish.query, self._previous)
+            context = TrimContext(wish.budget, count, wish.query, self._previous, wish.window)
             walk = flow(wish.strategy, view, context)
             try:
                 result = yield from replayed(walk, answers)

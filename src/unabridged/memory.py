@@ -9,8 +9,11 @@ import os
 import threading
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
+from attrs import evolve
+
+from unabridged.background import in_background
 from unabridged.contract import StrategyLike, Yielded
 from unabridged.endpoints import Count, Counted, counted
 from unabridged.errors import ConfigError
@@ -35,6 +38,9 @@ from unabridged.tokens import Budget, TokenCounter
 from unabridged.views import View
 from unabridged.work import Do, Work
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 __all__ = ["Memory"]
 
 T = TypeVar("T")
@@ -53,6 +59,8 @@ class Memory(Settings):
             `tokens.from_client` is asked for what is new before the strategy runs.
         ask: answers a strategy's questions: a function from `Ask` to text.
         search: answers a strategy's searches.
+        retry_after: for so many retrievals after a model failed, or gave an answer
+            that was refused, nobody asks it again; 0 asks at the very next one.
 
     Raises:
         NeedsAnswerError: the strategy asks a model and *ask* is missing.
@@ -78,8 +86,9 @@ class Memory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
+        retry_after: int = 0,
     ) -> None:
-        super().__init__(thread, strategy, budget, count, ask, search, sync=True)
+        super().__init__(thread, strategy, budget, count, ask, search, retry_after, sync=True)
         self._store: Store = InMemoryStore() if store is None else store
         checked_store(self._store)
         self._keeper = Keeper(thread)
@@ -100,6 +109,7 @@ class Memory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
+        retry_after: int = 0,
     ) -> Self:
         """
         A memory in a SQLite file, which is made if it is not there.
@@ -116,7 +126,16 @@ class Memory(Settings):
         checked_path(path)
         store = SqliteStore(path)
         try:
-            return cls(store, thread, strategy, budget=budget, count=count, ask=ask, search=search)
+            return cls(
+                store,
+                thread,
+                strategy,
+                budget=budget,
+                count=count,
+                ask=ask,
+                search=search,
+                retry_after=retry_after,
+            )
         except BaseException:
             store.close()
             raise
@@ -211,7 +230,7 @@ class Memory(Settings):
         system: Be brief.
         user: b
         """
-        wish = self._wish(strategy, query, replace, system, hide_system)
+        wish = self._wish(strategy, query, replace, system, hide_system=hide_system)
         return self._drive(self._keeper.context(wish))
 
     def report_usage(
@@ -243,9 +262,27 @@ class Memory(Settings):
         usage = self._usage(result, input_tokens, cached_tokens)
         return self._drive(self._keeper.report(result, usage, self._calibrated))
 
-    def compact(self, strategy: StrategyLike | None = None) -> TrimResult:
+    @overload
+    def compact(
+        self, strategy: StrategyLike | None = None, *, wait: Literal[True] = True
+    ) -> TrimResult: ...
+
+    @overload
+    def compact(
+        self, strategy: StrategyLike | None = None, *, wait: Literal[False]
+    ) -> "Future[TrimResult]": ...
+
+    def compact(
+        self, strategy: StrategyLike | None = None, *, wait: bool = True
+    ) -> "TrimResult | Future[TrimResult]":
         """
         Make a context and write all of it back that can be written.
+
+        With `wait=False` a thread does it in the background, and the result
+        comes in a future. Meanwhile all goes on as before: appends are kept,
+        contexts are made without asking the model that the background asks, and
+        once its write-back is there they use it. A failure is in the future and
+        on the logger, and changes nothing. Wait for the future before `close()`.
 
         >>> from unabridged import Window, user
         >>> memory = Memory(strategy=Window(1))
@@ -253,8 +290,14 @@ class Memory(Settings):
         >>> _ = memory.compact()
         >>> len(memory.view()), len(memory.entries())
         (1, 2)
+        >>> _ = memory.append(user("c"))
+        >>> memory.compact(wait=False).result().text()
+        'user: c'
         """
-        return self.context(strategy, replace=True)
+        if wait:
+            return self.context(strategy, replace=True)
+        wish = evolve(self._wish(strategy, replace=True), background=True)
+        return in_background(lambda: self._drive(self._keeper.context(wish)), self._thread)
 
     def summary(self) -> str:
         """
@@ -367,6 +410,7 @@ class Memory(Settings):
             count=self._calibrated or self._count,
             ask=self._ask,
             search=self._search,
+            retry_after=self._retry_after,
         )
         other._closes = False
 
@@ -409,6 +453,7 @@ class Memory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
+        retry_after: int = 0,
     ) -> Self:
         """
         A memory with the records of `to_dict`, in a thread that held none.
@@ -419,7 +464,16 @@ class Memory(Settings):
         """
         restored(data)
         name = thread or str(data.get("thread") or "default")
-        memory = cls(store, name, strategy, budget=budget, count=count, ask=ask, search=search)
+        memory = cls(
+            store,
+            name,
+            strategy,
+            budget=budget,
+            count=count,
+            ask=ask,
+            search=search,
+            retry_after=retry_after,
+        )
         memory._drive(memory._keeper.restore(data))
 
         return memory

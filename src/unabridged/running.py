@@ -127,6 +127,9 @@ def drive(walk: Generator[Request, Any, Result], answer: Callable[[Request], Any
             reply = answer(request)
         except Exception as error:  # noqa: BLE001  the flow decides what a failure means
             failure = error
+        except BaseException:  # interrupted: what the flow holds is let go of now
+            walk.close()
+            raise
 
 
 async def adrive(
@@ -147,6 +150,9 @@ async def adrive(
             reply = await answer(request)
         except Exception as error:  # noqa: BLE001  the flow decides what a failure means
             failure = error
+        except BaseException:  # cancelled: what the flow holds is let go of now
+            walk.close()
+            raise
 
 
 def flow(

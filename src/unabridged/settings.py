@@ -12,7 +12,7 @@ from unabridged.keeping import Wish
 from unabridged.messages import Message
 from unabridged.pipeline import Pipeline, Strategy, chain
 from unabridged.results import TrimResult
-from unabridged.running import AskFunction, SearchFunction
+from unabridged.running import AskFunction, SearchFunction, window_of
 from unabridged.steps import is_async
 from unabridged.tokens import Budget, Kept, TokenCounter, exact, kept
 from unabridged.tokens.calibrated import Calibrated
@@ -40,6 +40,7 @@ class Settings:
         count: TokenCounter | None,
         ask: AskFunction | None,
         search: SearchFunction | None,
+        retry_after: int,
         *,
         sync: bool,
     ) -> None:
@@ -53,7 +54,14 @@ class Settings:
         if not isinstance(budget, int | Budget | None):
             msg = f"budget= must be a number of tokens or a Budget, got {budget!r}"
             raise ConfigError(msg)
+        if not isinstance(retry_after, int) or isinstance(retry_after, bool) or retry_after < 0:
+            msg = (
+                "retry_after= must be a number of retrievals, 0 (ask again at the next one) or "
+                f"more, got {retry_after!r}"
+            )
+            raise ConfigError(msg)
         self._thread = thread
+        self._retry_after = retry_after
         self._ask = ask
         self._search = search
         self._budget = Budget(budget) if isinstance(budget, int) else budget
@@ -98,10 +106,11 @@ class Settings:
     def _wish(
         self,
         strategy: StrategyLike | None,
-        query: str | None,
-        replace: bool | None,
-        system: str | Message | None,
-        hide_system: bool,
+        query: str | None = None,
+        replace: bool | None = None,
+        system: str | Message | None = None,
+        *,
+        hide_system: bool = False,
     ) -> Wish:
         steps, asked = self._strategy, self._endpoints
         if strategy is not None:
@@ -118,6 +127,8 @@ class Settings:
             hide_system,
             calibrated=self._calibrated,
             asked=asked,
+            window=window_of(self._ask),
+            retry_after=self._retry_after,
         )
 
     def _usage(self, result: object, input_tokens: int, cached_tokens: int | None) -> Usage:

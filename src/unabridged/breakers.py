@@ -1,0 +1,115 @@
+"""
+Breakers: who failed is left alone for a while, and who is being asked is not asked twice.
+"""
+
+from attrs import define
+
+from unabridged.contract import Ask, Refused
+from unabridged.errors import NeedsAnswerError, NeedsAsyncError, OutcomeError
+from unabridged.trim_result import TrimResult
+from unabridged.work import Work
+
+__all__ = ["Breaker"]
+
+_Key = tuple[str, str]
+
+
+@define
+class _Failure:
+    """
+    What went wrong, and for how many retrievals more nobody is asked.
+    """
+
+    error: Exception
+    left: int
+
+
+class Breaker:
+    """
+    Who failed lately, and who is being asked in the background; models are told apart by purpose.
+    """
+
+    def __init__(self) -> None:
+        self._failed: dict[_Key, _Failure] = {}
+        self._busy: dict[_Key, int] = {}
+
+    @property
+    def busy(self) -> bool:
+        """
+        Whether anybody is being asked in the background.
+        """
+        return any(self._busy.values())
+
+    def watched(
+        self, work: Work[TrimResult], retry_after: int, *, background: bool
+    ) -> Work[TrimResult]:
+        """
+        One retrieval, in which no model is asked that failed in the last *retry_after*.
+
+        Nor one that is being asked in the *background* by another retrieval.
+        """
+        shut = self._shut()
+        reply: object = None
+        failure: Exception | None = None
+        asked: list[_Key] = []
+        try:
+            while True:
+                try:
+                    request = work.send(reply) if failure is None else work.throw(failure)
+                except StopIteration as done:
+                    return done.value  # type: ignore[no-any-return]
+                reply, failure = None, None
+                match request:
+                    case Refused(ask, why):
+                        self._fail(ask, OutcomeError(why), retry_after)
+                        continue
+                    case Ask() if error := self._refusal(request, shut, asked):
+                        failure = error
+                        continue
+                    case Ask() if background and _key(request) not in asked:
+                        asked.append(_key(request))
+                        self._busy[_key(request)] = self._busy.get(_key(request), 0) + 1
+                    case _:
+                        pass
+                try:
+                    reply = yield request
+                except Exception as error:  # noqa: BLE001  the flow decides what a failure means
+                    failure = error
+                    if isinstance(request, Ask):
+                        self._fail(request, error, retry_after)
+        finally:
+            for key in asked:
+                self._busy[key] -= 1
+
+    def _shut(self) -> dict[_Key, _Failure]:
+        """
+        The failures that count for one retrieval more.
+        """
+        self._failed = {key: known for key, known in self._failed.items() if known.left}
+        for known in self._failed.values():
+            known.left -= 1
+
+        return dict(self._failed)
+
+    def _refusal(self, ask: Ask, shut: dict[_Key, _Failure], mine: list[_Key]) -> Exception | None:
+        """
+        Why *ask* is not passed on; None if it is.
+        """
+        if known := shut.get(_key(ask)):
+            what = f"{type(known.error).__name__}: {known.error}"
+            when = f"after {known.left} retrievals more" if known.left else "at the next retrieval"
+            told = OutcomeError(f"not asked, the last time it failed ({what}); tried again {when}")
+            told.__cause__ = known.error
+            return told
+        if self._busy.get(_key(ask)) and _key(ask) not in mine:
+            return OutcomeError("not asked, it is being answered in the background")
+
+        return None
+
+    def _fail(self, ask: Ask, error: Exception, retry_after: int) -> None:
+        if retry_after and not isinstance(error, NeedsAnswerError | NeedsAsyncError):
+            self._failed[_key(ask)] = _Failure(error, retry_after)
+
+
+def _key(ask: Ask) -> _Key:
+    return ask.purpose, ask.model
