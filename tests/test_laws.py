@@ -2,6 +2,8 @@
 Every law, as a property of every built-in strategy, of chains of them, and of functions.
 """
 
+import itertools
+
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,9 +39,31 @@ from unabridged.testing import (
     laws_of_loading,
     laws_of_memory,
     laws_of_staying,
+    laws_of_summaries,
     logs,
 )
 
+
+def answers_in_turn(answers):
+    """
+    A model that answers so, again and again; None is a failure.
+    """
+    given_ = itertools.cycle(answers)
+
+    def answer(_):
+        text = next(given_)
+        if text is None:
+            raise TimeoutError
+        return text
+
+    return answer
+
+
+models = st.lists(
+    st.sampled_from((None, "", "<think>no", "S", "one two", "far too many words " * 9)),
+    min_size=1,
+    max_size=4,
+).map(answers_in_turn)
 flag = st.booleans()
 opening = st.sampled_from(("question", "next", "anywhere"))
 by = st.sampled_from(("blocks", "rounds"))
@@ -118,6 +142,11 @@ head_and_tail = st.builds(
 )
 summary_options = {
     "every": st.integers(1, 3),
+    "tree": st.none() | st.integers(2, 3),
+    "min_gain": st.sampled_from((0.0, 0.2)),
+    "window": st.none() | st.integers(20, 60),  # words; a line of a short message has 6
+    "max_tokens": st.none() | st.integers(1, 3),
+    "prompt": st.just("Sum."),
     "guard_size": flag,
     "label": st.sampled_from(("", "So far:")),
     "pin_system": flag,
@@ -383,6 +412,13 @@ class TestLaws:
         A store's state is what its records come to.
         """
         laws_of_memory.state_equals_rebuilt(strategy, log)
+
+    @given(strategies | summaries, logs(), models)
+    def test_coverage(self, strategy, log, ask):
+        """
+        Each message is kept, told after it was shown whole once, or named as dropped.
+        """
+        laws_of_summaries.coverage(strategy, log, ask=ask)
 
     @given(cuts(down_to=st.none(), clip=st.just(())), logs(), st.integers(1, 6))
     def test_monotone(self, strategy, log, more):

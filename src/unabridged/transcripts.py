@@ -25,7 +25,7 @@ from unabridged.messages import (
     ToolResult,
 )
 
-__all__ = ["PIECE", "halves", "line"]
+__all__ = ["PIECE", "halves", "line", "words_of"]
 
 PIECE = "unabridged.piece"
 """The key of the metadata that tells which piece of its entry a message is."""
@@ -132,6 +132,17 @@ def halves(item: Item) -> tuple[Item, Item] | None:
         middle -= size
 
     return _with(item, left), _with(item, right)
+
+
+def words_of(item: Item) -> str:
+    """
+    All the words of an item that `halves` shares out.
+
+    >>> from unabridged.testing import tool, view_of
+    >>> words_of(view_of([tool("sunny", call_id="c1")])[0])
+    'sunny'
+    """
+    return "".join(_words(_worded(part)) for part in item.message.parts)
 
 
 def _with(item: Item, parts: list[Part]) -> Item:

@@ -24,6 +24,7 @@ from unabridged.testing import (
     laws_of_loading,
     laws_of_memory,
     laws_of_staying,
+    laws_of_summaries,
 )
 from unabridged.testing.generators import logs
 from unabridged.testing.log import Log
@@ -69,6 +70,7 @@ LAWS: tuple[Law, ...] = (
     laws_of_memory.failure_changes_nothing,
     laws_of_loading.memory_equals_pure,
     laws_of_memory.state_equals_rebuilt,
+    laws_of_summaries.coverage,
 )
 """Every law; those that do not apply to a strategy pass."""
 

@@ -1,0 +1,110 @@
+"""
+The law of those that ask a model: nothing is told that was not shown, and nothing is lost.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from unabridged.contract import Ask, StrategyLike, TrimContext
+from unabridged.items import Item
+from unabridged.records import Drop, Fold
+from unabridged.results import TrimResult
+from unabridged.running import AskFunction
+from unabridged.spans import Span
+from unabridged.testing.log import Log
+from unabridged.testing.trial import CONTEXT, must, outcome, short
+from unabridged.transcripts import PIECE, words_of
+
+__all__ = ["coverage", "covered_once"]
+
+
+def coverage(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    Each message is kept, or told after it was shown whole once, or named as dropped.
+
+    What an answer in the notes, or a summary in the log, tells of was shown before.
+
+    >>> from unabridged import Summarize
+    >>> from unabridged.testing import talk
+    >>> coverage(Summarize(2), Log.of(talk(3)))
+    """
+    asked: list[Ask] = []
+
+    def recording(request: Ask) -> object:
+        asked.append(request)
+        return ask(request)
+
+    before = log.view()
+    result = outcome(strategy, before, context, recording)
+    after = {seq: item for item in result.view for seq in item.sources}
+    known = Span.union(note.sources for note in before.notes if note.kind == "summary")
+    for item in before:
+        for seq in item.sources:
+            now = after.get(seq)
+            if now is None:
+                dropped = any(isinstance(c, Drop) and seq in c.sources for c in result.changes)
+                must(dropped, "entry {} left, and no change says that it was dropped", seq)
+            elif _tells(result, now, seq):
+                shown = _showings(asked, seq)
+                told = seq in known or item.wide
+                must(shown == 1 or (told and not shown), "entry {} was shown {} times", seq, shown)
+    covered_once(asked, before)
+
+
+def covered_once(asked: Iterable[Ask], items: Iterable[Item]) -> None:
+    """
+    What was shown of each of the *items* in pieces is, joined, all of its words.
+
+    >>> from unabridged.testing import user, view_of
+    >>> view = view_of([user("hi")])
+    >>> covered_once([Ask(tuple(view))], view)
+    """
+    pieces: dict[Span, list[str]] = {}
+    for request in asked:
+        for item in request.items:
+            if _is_piece(item):
+                pieces.setdefault(item.sources, []).append(words_of(item))
+    for item in items:
+        if item.sources in pieces:
+            whole, told = words_of(item), "".join(pieces[item.sources])
+            must(whole == told, "entry {} was shown as {!r}, it is {!r}", item.sources, told, whole)
+
+
+def _tells(result: TrimResult, item: Item, seq: int) -> bool:
+    """
+    Whether the item is a summary that this result made.
+    """
+    return (
+        item.wide
+        and "summary" in item.message.metadata.value
+        and any(
+            isinstance(change, Fold) and seq in change.sources and change.into == item.message
+            for change in result.changes
+        )
+    )
+
+
+def _showings(asked: Iterable[Ask], seq: int) -> int:
+    """
+    How often an entry was shown as itself; pieces of it count once.
+    """
+    return len(set(_places(asked, seq)))
+
+
+def _places(asked: Iterable[Ask], seq: int) -> Iterator[object]:
+    for number, request in enumerate(asked):
+        for item in request.items:
+            if seq in item.sources and not _is_retold(item):
+                yield "in pieces" if _is_piece(item) else number
+
+
+def _is_piece(item: Item) -> bool:
+    return PIECE in item.message.metadata.value
+
+
+def _is_retold(item: Item) -> bool:
+    """
+    Whether it is a text made of entries, not an entry or a stand-in of the view.
+    """
+    return item.wide and not item.stands_in
