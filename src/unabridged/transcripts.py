@@ -108,7 +108,9 @@ def _short(reference: str) -> str:
 
 def halves(item: Item) -> tuple[Item, Item] | None:
     """
-    The item as two of half as many characters, which together hold all of it; None if none can be.
+    The item as two of about half as many characters, which together hold all; None if none can be.
+
+    It is cut at the end of a line near the middle, or else of a word, if there is one.
 
     >>> from unabridged.testing import user, view_of
     >>> [half.message.text for half in halves(view_of([user("hello")])[0])]
@@ -127,11 +129,25 @@ def halves(item: Item) -> tuple[Item, Item] | None:
         elif middle <= 0:
             right.append(part)
         else:
-            left.append(_but(part, _words(part)[:middle], rest=False))
-            right.append(_but(part, _words(part)[middle:], rest=True))
+            place = _place(_words(part), middle)
+            left.append(_but(part, _words(part)[:place], rest=False))
+            right.append(_but(part, _words(part)[place:], rest=True))
         middle -= size
 
     return _with(item, left), _with(item, right)
+
+
+def _place(words: str, middle: int) -> int:
+    """
+    Where to cut near the *middle*: after a line, a word, or right there.
+    """
+    reach = min(middle, len(words) - middle) // 2
+    for end in "\n ":
+        before = words.rfind(end, middle - reach, middle)
+        if before >= 0:
+            return before + 1
+
+    return middle
 
 
 def words_of(item: Item) -> str:

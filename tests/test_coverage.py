@@ -1,0 +1,172 @@
+"""
+Over the whole life of a thread: each message is told once at each level, and no fact is lost.
+"""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unabridged import Memory, Summarize, assistant, system, user
+from unabridged.records import Noted
+from unabridged.testing import call, replies, result, talk
+from unabridged.testing.laws_of_summaries import covered_once
+from unabridged.tokens import words
+
+FACT = re.compile(r"FACT-\d+")
+
+
+class Numbered:
+    """
+    A model whose answers tell them apart; some fail, some are empty, as *faults* say in turn.
+    """
+
+    def __init__(self, faults=()):
+        self.asked = {}
+        self.faults = list(faults)
+        self.calls = 0
+
+    def __call__(self, ask):
+        self.calls += 1
+        fault = self.faults[self.calls % len(self.faults)] if self.faults else ""
+        if fault == "fails":
+            raise TimeoutError
+        if fault == "empty":
+            return "  "
+        if fault == "long":
+            return f"s{self.calls} " * 1_000
+        self.asked[f"s{self.calls}"] = ask
+
+        return f"s{self.calls}"
+
+
+def echo(ask):
+    """
+    A model that says all facts it saw, and nothing else.
+    """
+    seen = f"{ask.previous.text if ask.previous else ''}\n{ask.transcript}"
+
+    return " ".join(dict.fromkeys(FACT.findall(seen))) or "none"
+
+
+def notes_of(memory):
+    records = memory.store.read("default", marks=("noted",))
+
+    return [
+        note for record in records if isinstance(record.body, Noted) for note in record.body.notes
+    ]
+
+
+@given(
+    st.lists(st.integers(1, 4), min_size=1, max_size=12),
+    st.fixed_dictionaries(
+        {
+            "tree": st.sampled_from((None, 2, 3)),
+            "every": st.integers(1, 4),
+            "replace": st.booleans(),
+            "window": st.sampled_from((None, 90)),
+        }
+    ),
+    st.lists(st.sampled_from(("", "", "fails", "empty", "long")), max_size=3),
+)
+def test_each_message_is_told_once_at_each_level(rounds, options, faults):
+    """
+    Whatever failed in between, over all retrievals, also where summaries are written back.
+    """
+    model = Numbered(faults)
+    strategy = Summarize(3, prompt="Sum.", guard_size=False, max_tokens=9, **options)
+    memory = Memory(strategy=strategy, count=words, ask=model)
+    number = 1
+    for many in rounds:
+        memory.append(*talk(many, number))
+        number += many
+        memory.context()
+    view = memory.context(replace=False).view
+    made = {note.value.value["text"]: note for note in notes_of(memory)}
+    for item in view:
+        for seq in item.sources if item.stands_in else ():
+            times = [
+                model.asked[text]
+                for text, note in made.items()
+                if any(seq in shown.sources for shown in model.asked[text].items)
+                and seq in note.sources
+            ]
+            level = item.message.metadata.value["summary"].get("level", 0)
+            assert level + 1 == len(times), (seq, times)
+
+
+SESSIONS = {
+    "rolling": Summarize(keep_last=6),
+    "in tokens": Summarize(keep_tokens=60, down_to=30),
+    "every": Summarize(keep_rounds=3, every=5),
+    "written back": Summarize(keep_last=6, replace=True),
+    "in parts": Summarize(keep_last=6, down_to=2, window=150, prompt="Sum."),
+    "in pieces": Summarize(keep_last=6, window=90, prompt="Sum."),
+    "tree": Summarize(keep_last=6, tree=3),
+    "tree, written back": Summarize(keep_last=6, tree=3, replace=True),
+    "tree, in parts": Summarize(keep_last=40, down_to=4, tree=3, window=150, prompt="Sum."),
+}
+
+
+def session():
+    """
+    60 rounds with facts at the start, in the middle, at the end, in results, arguments and words.
+    """
+    yield from (system("Be brief."), user("FACT-0 opens."), assistant("Noted."))
+    for number in range(1, 61):
+        yield user(f"Round {number}." + (f" FACT-{number}" if number % 7 == 0 else ""))
+        if number % 5 == 0:
+            yield call(f"c{number}")
+            long = "row " * (80 if number % 20 == 0 else 3)
+            yield result(f"c{number}", f"{long} FACT-{100 + number} {long}")
+        yield assistant(f"Done {number}." + (f" FACT-{200 + number}" if number % 11 == 0 else ""))
+
+
+@pytest.mark.parametrize("strategy", SESSIONS.values(), ids=SESSIONS)
+def test_planted_facts_reach_the_model_at_every_fold(strategy):
+    """
+    Each fact of what is folded is in the request, and so in the summary, after every turn.
+    """
+    asked = []
+
+    def model(ask):
+        asked.append(ask)
+        return echo(ask)
+
+    memory = Memory(strategy=strategy, count=words, ask=model)
+    there = []
+    for message in session():
+        memory.append(message)
+        there += FACT.findall(f"{message.text} {message.counted_text()}")
+        if message.role != "assistant" or message.tool_calls:
+            continue
+        shown = memory.context()
+        seen = set(FACT.findall("\n".join(m.counted_text() + m.text for m in shown.messages)))
+
+        assert set(there) == seen
+        assert () == shown.warnings
+    covered_once(asked, memory.context(Summarize(1_000), replace=False).view)
+
+    assert len(asked) > 3
+
+
+def test_a_fact_of_an_earlier_summary_reaches_the_next():
+    """
+    Also one that another model, or a person, wrote into the log.
+    """
+    memory = Memory(strategy=Summarize(2, replace=True), count=words, ask=replies("FACT-1"))
+    memory.append(user("FACT-1 and more"), assistant("Noted."), *talk(1))
+    memory.context()
+    memory.append(*talk(2, 2))
+    seen = []
+
+    def model(ask):
+        seen.append(ask.messages[1].text)
+        return echo(ask)
+
+    second = Memory(memory.store, strategy=Summarize(2, model="another"), count=words, ask=model)
+    second.context()
+
+    assert seen[0].startswith("Summary so far:\nFACT-1\n")
+    assert "FACT-1" == second.summary()
