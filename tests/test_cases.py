@@ -582,6 +582,30 @@ class TestSummarize:
         assert [1, 2, 3, 4] == list(change.sources)
         assert [[1, 2, 3, 4]] == [[item.first for item in ask.items] for ask in asked]
 
+    @pytest.mark.parametrize("replace", [False, True])
+    def test_summarizer_overflow(self, replace):
+        """
+        BC51: what is too much for one request is told in several; a model that still fails, says so.
+        """
+        turns = case("BC51")
+
+        def small(ask: Ask) -> str:
+            given = " ".join(message.text for message in ask.messages)
+            if len(given.split()) > 500:
+                msg = "the prompt is too long"
+                raise ValueError(msg)
+            return f"{len(ask.items)} messages of text."
+
+        strategy = Summarize(keep_last=5, window=500, max_tokens=50, replace=replace)
+        seen = trimmed(strategy, turns, small)
+        memory = remembered(turns, Summarize(keep_last=5, replace=replace), ask=small)
+        failed = memory.context()
+
+        assert [SUMMARY, *range(25, 30)] == shown(seen, turns)
+        assert list(range(1, 26)) == list(seen.changes[0].sources)
+        assert "ValueError: the prompt is too long" in failed.warnings[0]
+        assert turns == dump(failed.messages) == dump(memory.view().messages)
+
     def test_last_user_lost(self):
         """
         BC17: the newest question stays word for word, with the pair that follows it.
