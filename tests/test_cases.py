@@ -585,7 +585,7 @@ class TestSummarize:
     @pytest.mark.parametrize("replace", [False, True])
     def test_summarizer_overflow(self, replace):
         """
-        BC51: what is too much for one request is told in several; a model that still fails, says so.
+        BC51: what is too much for one request is told in several; else the failure is said.
         """
         turns = case("BC51")
 

@@ -5,9 +5,8 @@ Summaries that there are already, in the notes and in the view, and what they le
 from attrs import evolve, frozen
 
 from unabridged.items import Item, Unloaded
-from unabridged.records import Note
 from unabridged.spans import NOTHING, Span
-from unabridged.trees import Node, nodes_of
+from unabridged.trees import Node, nodes_of, text_of
 from unabridged.views import View
 
 __all__ = ["Summary", "blocks", "loaded", "newest_end", "nodes", "so_far", "tree_end"]
@@ -33,10 +32,10 @@ def so_far(view: View, old: Span, model: str, label: str) -> Summary:
         if item.sources <= old and len(item.sources) > len(best.covers):
             best = Summary(_bare(item, label), item.sources, written=True)
     for note in view.notes:
-        covers = note.sources
-        if _is_of(note, model) and covers <= old and len(covers) >= len(best.covers):
+        covers, text = note.sources, text_of(note) if note.key == model else None
+        if text is not None and covers <= old and len(covers) >= len(best.covers):
             written_back = best.written and covers == best.covers
-            best = Summary(str(note.value.value["text"]), covers, written=written_back)
+            best = Summary(text, covers, written=written_back)
     if _alone(view, best.covers, best.text, label):
         return evolve(best, written=True)
 
@@ -47,9 +46,11 @@ def newest_end(view: View, model: str) -> int:
     """
     The last entry that the newest answer of this model tells of; 0 if there is none.
     """
-    mine = (note for note in reversed(view.notes) if _is_of(note, model))
+    for note in reversed(view.notes):
+        if note.key == model and text_of(note) is not None:
+            return note.sources.last
 
-    return next((note.sources.last for note in mine), 0)
+    return 0
 
 
 def tree_end(view: View, model: str) -> int:
@@ -110,10 +111,6 @@ def loaded(view: View, wanted: Span) -> tuple[Item, ...]:
         raise Unloaded(missing)
 
     return tuple(item for item in view.loaded if not item.sources.isdisjoint(wanted))
-
-
-def _is_of(note: Note, model: str) -> bool:
-    return note.kind == "summary" and note.key == model
 
 
 def _bare(item: Item, label: str) -> str:

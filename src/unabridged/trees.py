@@ -12,7 +12,7 @@ from attrs import frozen
 from unabridged.records import Note
 from unabridged.spans import NOTHING, Span
 
-__all__ = ["Node", "due", "key_of", "newest_text", "nodes_of", "standing"]
+__all__ = ["Node", "due", "key_of", "newest_text", "nodes_of", "standing", "text_of"]
 
 
 @frozen
@@ -44,9 +44,22 @@ def nodes_of(notes: Iterable[Note], model: str) -> Iterator[Node]:
     The summaries that notes hold for this model, in the order in which they were made.
     """
     for note in notes:
-        level = _level(note)
-        if level >= 0 and note.key == key_of(model, level):
-            yield Node(level, str(note.value.value["text"]), note.sources)
+        level, text = _level(note), text_of(note)
+        if level >= 0 and text is not None and note.key == key_of(model, level):
+            yield Node(level, text, note.sources)
+
+
+def text_of(note: Note) -> str | None:
+    """
+    The text of a note that holds a summary; None of any other.
+
+    >>> text_of(Note("summary", "", {"text": "They met."}))
+    'They met.'
+    """
+    held = note.value.value if note.kind == "summary" else None
+    text = held.get("text") if isinstance(held, dict) else None
+
+    return text if isinstance(text, str) else None
 
 
 def _level(note: Note) -> int:
@@ -67,11 +80,11 @@ def newest_text(notes: Sequence[Note], there: Span) -> str:
     'They met.'
     """
     for note in reversed(notes):
-        if note.kind != "summary" or not note.sources <= there:
+        text, level = text_of(note), _level(note)
+        if text is None or not note.sources <= there:
             continue
-        level = _level(note)
         if level < 0:
-            return str(note.value.value["text"])
+            return text
         model = note.key.removesuffix(key_of("", level))
 
         return "\n\n".join(node.text for node in standing(nodes_of(notes, model), there))
