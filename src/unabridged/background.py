@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from unabridged.telling import as_told
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
@@ -48,8 +50,7 @@ def failed(thread: str, error: BaseException) -> None:
     Say on the logger that a compaction in the background failed.
     """
     logger.warning(
-        "thread %r: the compaction in the background failed, and changed nothing: %s: %s",
+        "thread %r: the compaction in the background failed, and changed nothing: %s",
         thread,
-        type(error).__name__,
-        error,
+        as_told(error),
     )

@@ -6,6 +6,7 @@ from attrs import define
 
 from unabridged.contract import Ask, Refused
 from unabridged.errors import NeedsAnswerError, NeedsAsyncError, OutcomeError
+from unabridged.telling import as_told
 from unabridged.trim_result import TrimResult
 from unabridged.work import Work
 
@@ -96,9 +97,10 @@ class Breaker:
         Why *ask* is not passed on; None if it is.
         """
         if known := shut.get(_key(ask)):
-            what = f"{type(known.error).__name__}: {known.error}"
             when = f"after {known.left} retrievals more" if known.left else "at the next retrieval"
-            told = OutcomeError(f"not asked, the last time it failed ({what}); tried again {when}")
+            told = OutcomeError(
+                f"not asked, the last time it failed ({as_told(known.error)}); tried again {when}"
+            )
             told.__cause__ = known.error
             return told
         if self._busy.get(_key(ask)) and _key(ask) not in mine:

@@ -21,7 +21,7 @@ from unabridged.spans import NOTHING, Span
 from unabridged.tokens import TokenCounter
 from unabridged.transcripts import PIECE, halves, line
 
-__all__ = ["Blocks", "Teller", "Told", "without_thoughts"]
+__all__ = ["Blocks", "Teller", "Told", "as_told", "without_thoughts"]
 
 SHORTEN = """\
 The text below is a summary that came out too long. Say the same in fewer words.
@@ -233,6 +233,20 @@ def without_thoughts(answer: str) -> str:
         answer = answer[found.end() :]
 
     return answer.strip()
+
+
+def as_told(error: BaseException) -> str:
+    """
+    A failure in words: what refused an answer as it stands, anything else under its name.
+
+    >>> as_told(TimeoutError("no answer in 30 s"))
+    'TimeoutError: no answer in 30 s'
+    """
+    text = str(error)
+    if isinstance(error, OutcomeError):
+        return text
+
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _cut(item: Item, room: int, size: Callable[[Item], int]) -> list[Item]:

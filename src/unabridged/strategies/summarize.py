@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from unabridged.contract import TrimContext
 from unabridged.cuts import Cut, cut, cut_rounds
-from unabridged.errors import ConfigError, OutcomeError, StepError, UnabridgedError
+from unabridged.errors import ConfigError, StepError, UnabridgedError
 from unabridged.items import Item
 from unabridged.json_values import json_of
 from unabridged.messages import Message
@@ -38,7 +38,7 @@ from unabridged.summaries import (
     so_far,
     tree_end,
 )
-from unabridged.telling import Teller, Told
+from unabridged.telling import Teller, Told, as_told
 from unabridged.tokens import TokenCounter, kept
 from unabridged.trees import Node, due, key_of, standing
 from unabridged.views import View
@@ -262,7 +262,7 @@ class Summarize(Strategy):
             failure.notes = (*failure.notes, *notes)
             raise failure
 
-        return f"step {self!r}: no summary of entries {rest}: {_told(failure)}"
+        return f"step {self!r}: no summary of entries {rest}: {as_told(failure)}"
 
     def _cut(self, view: View, count: TokenCounter, end: int) -> Cut:
         """
@@ -325,8 +325,3 @@ class Summarize(Strategy):
             return f"the last {plural(self.down_to or self.keep_rounds, 'round')}"
 
         return f"the last {plural(self.down_to or self.keep_tokens or 0, 'token')}"
-
-
-def _told(error: Exception) -> str:
-    text = str(error)
-    return text if isinstance(error, OutcomeError) else f"{type(error).__name__}: {text}"
