@@ -883,7 +883,7 @@ class TestAsk:
 
     def test_tells_calls_results_names_and_other_parts(self):
         """
-        Reasoning is not told; an error is told as one.
+        Reasoning too; an error is told as one, a picture by its name.
         """
         view = view_of(
             [
@@ -895,9 +895,9 @@ class TestAsk:
         )
 
         assert Ask(tuple(view)).transcript.splitlines() == [
-            '{"entry": "1", "role": "user", "name": "Ana", "text": "ab", "holds": ["image"]}',
+            '{"entry": "1", "role": "user", "name": "Ana", "text": "ab", "holds": ["image u"]}',
             (
-                '{"entry": "2", "role": "assistant", '
+                '{"entry": "2", "role": "assistant", "reasoning": "hm", '
                 '"calls": [{"id": "c1", "name": "look", "arguments": "{}"}]}'
             ),
             (

@@ -893,15 +893,18 @@ class TestMolo:
         assert [2, 2] == [ask.max_tokens for ask in model.asked]
 
     @pytest.mark.parametrize(
-        "model", [failing(), replies(""), replies("far too long a text")], ids=["error", "", "long"]
+        "models",
+        [[failing()], [replies("")], [replies("far too long a text")] * 2],
+        ids=["error", "", "long"],
     )
-    def test_14_falls_back_to_a_window_when_that_fails(self, model):
+    def test_14_falls_back_to_a_window_when_that_fails(self, models):
         """
         A failed or refused summary costs nothing.
 
-        The rest of the chain trims, the log is intact, and the next read asks again.
+        The rest of the chain trims, the log is intact, and the next read asks again. One
+        that is too long is asked once to be shortened.
         """
-        answer = in_turn(model, replies("S"))
+        answer = in_turn(*models, replies("S"))
         strategy = Summarize(
             keep_tokens=2, max_tokens=2, guard_size=False, label="", replace=True
         ) | TokenBudget(3, by="rounds")
