@@ -82,6 +82,7 @@ LAYERS = (
     "settings",
     "memory",
     "async_memory",
+    "asking.*",
     "testing.*",
     "unabridged",
 )
