@@ -169,6 +169,8 @@ def _is_async(method: Any) -> bool:
 
 
 def _known_window(model: str) -> int:
+    if not isinstance(model, str):
+        return 0  # it is refused
     try:
         return window_of(model)
     except ConfigError:

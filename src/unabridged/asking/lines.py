@@ -63,7 +63,10 @@ def summary_lines(text: str) -> list[Line]:
     >>> [line.words for line in summary_lines("user: I am Ana. Hi.\n\nassistant: Hello")]
     ['user: I am Ana. Hi.', 'assistant: Hello']
     """
-    return [Line(words, weight=1.3) for words in _pieces(text, LONGEST, LONGEST)]
+    return [
+        Line(words, weight=2.0 if words.startswith("user") else 1.3)
+        for words in _pieces(text, LONGEST, LONGEST)
+    ]
 
 
 def lines_of(items: Iterable[Item]) -> list[Line]:
@@ -100,7 +103,7 @@ def _of_message(message: Message, names: dict[str, str]) -> Iterator[Line]:
                 yield Line(" ".join(told.split()), f"{speaker} calls {part.name[:NAMED]}", 0.8)
             case ToolResult():
                 name = names.get(part.call_id, "tool")[:NAMED]
-                does, weight = ("fails", 1.2) if part.is_error else ("answers", 0.8)
+                does, weight = ("fails", 1.0) if part.is_error else ("answers", 0.8)
                 yield from _weighed(part.text, f"{name} {does}", weight, 1.6)
             case Text() | Reasoning():
                 continue
@@ -158,7 +161,7 @@ def is_fact(term: str, place: int) -> bool:
     [False, False, True, True, False]
     """
     if any(map(str.isdigit, term)):
-        return True
+        return len(term) > 1
     if not term.isalpha():
         return not term.replace("'", "").isalpha()
 
@@ -190,4 +193,4 @@ def _tells(words: str, met: Counter[str], lines: int) -> float:
         total += math.log2(1 + often) * math.log2((1 + lines) / often)
         total += FACT * math.log2(1 + lines) if is_fact(term, place) else 0.0
 
-    return total / math.sqrt(len(found) + 3)
+    return float(total / (len(found) + 3) ** 0.7)
