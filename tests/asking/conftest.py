@@ -4,6 +4,7 @@ A server on this machine that speaks both APIs; what it answers goes by the mode
 
 import json
 import threading
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -194,19 +195,39 @@ class Handler(BaseHTTPRequestHandler):
         """
 
 
+@contextmanager
+def served():
+    """
+    A server while it is needed.
+    """
+    made = Server()
+    thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield made
+    finally:
+        made.waits.set()
+        made.shutdown()
+        thread.join()
+        made.server_close()
+
+
 @pytest.fixture
 def server():
     """
     A server on this machine, for one test.
     """
-    served = Server()
-    thread = threading.Thread(target=served.serve_forever, args=(0.01,))
-    thread.start()
-    yield served
-    served.waits.set()
-    served.shutdown()
-    thread.join()
-    served.server_close()
+    with served() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def serving():
+    """
+    One for a whole module.
+    """
+    with served() as made:
+        yield made
 
 
 @pytest.fixture

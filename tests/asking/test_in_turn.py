@@ -22,7 +22,7 @@ from unabridged.steps import is_async
 from unabridged.testing import failing, replies, talk, texts
 
 ASK = Ask(())
-SECRET = "sk-secret-0123456789"
+SECRET = "sk-secret-0123456789"  # noqa: S105  nobody's
 
 
 def empty(ask):

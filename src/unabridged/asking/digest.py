@@ -3,7 +3,7 @@ A digest without a model: the lines that tell most, in their order and word for 
 """
 
 import bisect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from attrs import field, frozen
@@ -114,11 +114,12 @@ class Offline:
 
 
 def _digest(earlier: Sequence[Line], new: Sequence[Line], room: int, size: Size) -> str:
-    lines = [*earlier, *new]
+    first = len(earlier)  # of the new ones, each of which is told once
+    lines = [*earlier, *{line.text: line for line in new}.values()]
     told = scores(lines)
     order = sorted(range(len(lines)), key=lambda place: -told[place])
-    old = [place for place in order if place < len(earlier)]
-    fresh = [place for place in order if place >= len(earlier)]
+    old = [place for place in order if place < first]
+    fresh = [place for place in order if place >= first]
     taken: dict[int, int] = {}
     known: set[str] = set()
     for places, share in ((old, room // 2 if new else room), (fresh, room), (old, room)):
@@ -136,7 +137,7 @@ def _fill(  # noqa: PLR0913  what is known while lines are picked
     taken: dict[int, int],
     known: set[str],
     lines: Sequence[Line],
-    places: Iterable[int],
+    order: Sequence[int],
     room: int,
     size: Size,
 ) -> None:
@@ -144,28 +145,31 @@ def _fill(  # noqa: PLR0913  what is known while lines are picked
     Take lines, the best first, each with its tokens, until *room* is used.
     """
     used = sum(taken.values()) - 1  # one line end less than lines
-    misses = 0
-    for place in places:
-        if used >= room or misses == MISSES:
-            return
-        found = terms(lines[place].words)
-        if place in taken or (taken and _says_nothing_new(found, known)):
-            continue
-        cost = size(lines[place].text) + 1
-        if used + cost > room:
-            misses += 1
-            continue
+    for least in (2, 1):
         misses = 0
-        used += cost
-        taken[place] = cost
-        known.update(found)
+        for place in order:
+            if used >= room or misses == MISSES:
+                break
+            found = terms(lines[place].words)
+            if place in taken or (taken and _news(found, known) < least):
+                continue
+            cost = size(lines[place].text) + 1
+            misses = misses + 1 if used + cost > room else 0
+            if not misses:
+                used += cost
+                taken[place] = cost
+                known.update(found)
 
 
-def _says_nothing_new(found: Sequence[str], known: set[str]) -> bool:
-    news = [term for place, term in enumerate(found) if term not in known and is_fact(term, place)]
-    repeated = sum(term in known for term in found)
+def _news(found: Sequence[str], known: set[str]) -> int:
+    """
+    2 for a line of new terms, 1 for a new fact among known ones, 0 for nothing new.
+    """
+    new = [(place, term) for place, term in enumerate(found) if term not in known]
+    if len(new) > (1 - SAME) * len(found):
+        return 2
 
-    return not news and repeated >= SAME * len(found)
+    return 1 if any(is_fact(term, place) for place, term in new) else 0
 
 
 def _cut(line: Line, room: int, size: Size) -> str:

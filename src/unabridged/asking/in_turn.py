@@ -47,14 +47,12 @@ def fallback(*members: AskFunction) -> "Fallback | AsyncFallback":
 
     >>> from unabridged import asking
     >>> from unabridged.testing import failing, user, view_of
-    >>> ask = Ask(tuple(view_of([user("My name is Ana."), user("The gate is B22.")])))
-    >>> logging.getLogger("unabridged").setLevel(logging.ERROR)
+    >>> ask = Ask(tuple(view_of([user("My name is Ana.")])))
     >>> print(fallback(failing(TimeoutError()), asking.offline())(ask))
-    user: My name is Ana.
+    My name is Ana.
     >>> fallback(failing(TimeoutError()))(ask)
     Traceback (most recent call last):
     unabridged.errors.OutcomeError: fallback: nobody of 1 answered: fail: TimeoutError
-    >>> logging.getLogger("unabridged").setLevel(logging.NOTSET)
     """
     return AsyncFallback(members) if any(map(is_async, members)) else Fallback(members)
 

@@ -23,7 +23,9 @@ DENSE = 60  # the same where a character is more than a letter
 LONGEST = 240
 NAMED = 64  # characters of a name
 SHOWN = 160  # characters shown of a call
-FACT = 1.5  # what a fact is worth, where a word that is met once is worth about 1
+FACT = 3.0  # what a fact is worth, where a long word that is met once is worth 1
+WORD = 6  # characters of a long word
+PAYLOAD = 64  # characters beyond which a word is none
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
 _STRETCH = re.compile(rf".{{1,{LONGEST}}}(?:[\s,;\u3001\uff0c]|$)|.{{1,{LONGEST}}}", re.DOTALL)
@@ -32,7 +34,6 @@ _DENSE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003f
 _TERM = re.compile(rf"[{_DENSE}]+|[^\W_{_DENSE}]+(?:[-_'./:@][^\W_{_DENSE}]+)*+")
 _FIRST_DENSE = re.compile(rf"[{_DENSE}]")
 _ASKS = ("?", "\uff1f", "\u061f")
-_LONGEST_TERM = 64  # beyond that it is a payload
 
 
 @frozen
@@ -161,7 +162,7 @@ def is_fact(term: str, place: int) -> bool:
     [False, False, True, True, False]
     """
     if any(map(str.isdigit, term)):
-        return len(term) > 1
+        return True
     if not term.isalpha():
         return not term.replace("'", "").isalpha()
 
@@ -178,19 +179,31 @@ def scores(lines: Sequence[Line]) -> list[float]:
     """
     met: Counter[str] = Counter()
     for line in lines:
-        met.update({term.casefold() for term in terms(line.words)})
+        met.update(_folded(line.words).keys())
 
     return [line.weight * _tells(line.words, met, len(lines)) for line in lines]
 
 
 def _tells(words: str, met: Counter[str], lines: int) -> float:
-    found = terms(words)
-    total = 0.0
-    for place, term in enumerate(found):
-        if len(term) > _LONGEST_TERM:
-            continue
-        often = met[term.casefold()]
-        total += math.log2(1 + often) * math.log2((1 + lines) / often)
-        total += FACT * math.log2(1 + lines) if is_fact(term, place) else 0.0
+    total = many = 0.0
+    for place, (term, written) in enumerate(_folded(words).items()):
+        often = met[term]
+        # a long word tells more than a short one, whatever the language
+        much = min(len(term), WORD) / WORD if len(term) <= PAYLOAD else 0.0
+        many += much
+        total += much * math.log2(1 + often) * math.log2((1 + lines) / often)
+        if much and len(term) > 1 and is_fact(written, place):
+            total += FACT * math.log2(1 + lines)
 
-    return float(total / (len(found) + 3) ** 0.7)
+    return float(total / (many + 2) ** 0.8)
+
+
+def _folded(words: str) -> dict[str, str]:
+    """
+    The terms without their case, each with how it stands first.
+    """
+    found: dict[str, str] = {}
+    for term in terms(words):
+        found.setdefault(term.casefold(), term)
+
+    return found

@@ -52,8 +52,9 @@ or `reasoning_tokens=` for a model that thinks first (finish_reason 'length')
     if found is None:
         refuse("response", "a response of the client, or its dict", response)
     if error := found.get("error"):
-        code = error.get("code") or error.get("type") if isinstance(error, dict) else None
-        msg = f"there is no answer but an error of the server's (code {code!r})"
+        known = error if isinstance(error, dict) else {}
+        code = str(known.get("code") or known.get("type") or "unknown")
+        msg = f"there is no answer but an error of the server's (code {code[:40]!r})"
         raise OutcomeError(msg)
     _ended(api, found)
     form = anthropic if api == "anthropic" else openai_chat
