@@ -545,7 +545,7 @@ class TestModel:
         """
         The line names the extra.
         """
-        monkeypatch.setattr("unabridged.asking.clients.find_spec", lambda name: None)
+        monkeypatch.setitem(sys.modules, "litellm", None)  # as if it were not installed
         with pytest.raises(ConfigError, match="pip install 'unabridged\\[litellm\\]'"):
             asking.litellm("groq/llama")
 
