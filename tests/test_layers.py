@@ -88,6 +88,7 @@ LAYERS = (
     "settings",
     "memory",
     "async_memory",
+    "asking.*",
     "testing.*",
     "unabridged",
 )

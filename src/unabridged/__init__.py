@@ -60,8 +60,8 @@ from unabridged.tokens import Budget
 from unabridged.views import View
 
 if TYPE_CHECKING:
+    from unabridged import asking, formats, stores, testing, tokens
     from unabridged import declared as declared
-    from unabridged import formats, stores, testing, tokens
     from unabridged.async_memory import AsyncMemory
 
 __all__ = [
@@ -102,6 +102,7 @@ __all__ = [
     "When",
     "Window",
     "arun",
+    "asking",
     "assistant",
     "chain",
     "custom",
@@ -117,7 +118,7 @@ __all__ = [
     "written_back",
 ]
 
-_MODULES = frozenset({"declared", "formats", "stores", "testing", "tokens"})
+_MODULES = frozenset({"asking", "declared", "formats", "stores", "testing", "tokens"})
 
 
 def __getattr__(name: str) -> Any:

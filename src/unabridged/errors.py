@@ -9,7 +9,7 @@ UnabridgedError
 │   └── CorruptLogError       a record cannot be read
 ├── StrategyError         something is wrong with a step of a chain
 │   ├── StepError             a step raised
-│   ├── OutcomeError          a step returned what is not an outcome
+│   ├── OutcomeError          a step returned what is no outcome, or a model what is no answer
 │   ├── PairingError          a step parted a call from its result
 │   ├── BudgetError           what must stay does not fit, under `strict`
 │   ├── CountError            a counter raised, or gave what is not a count
@@ -90,7 +90,9 @@ class StepError(StrategyError):
 
 class OutcomeError(StrategyError):
     """
-    A step returned something that is not an outcome.
+    A step returned something that is not an outcome, or a model what is no answer.
+
+    An answer that was cut off, refused, or has no words is none.
     """
 
 

@@ -26,6 +26,7 @@ from unabridged import (
     When,
     Window,
     arun,
+    asking,
     assistant,
     chain,
     custom,
@@ -49,6 +50,18 @@ from unabridged.messages import Image, Text, ToolCall
 from unabridged.pipeline import Pipeline, Strategy
 from unabridged.results import TrimResult, fold, keep, unchanged
 from unabridged.views import View
+
+# -- answers
+
+
+def asked(ask: Ask, client: object) -> Memory:
+    model = asking.openai(client, "gpt-test", temperature=0)
+    tried = asking.fallback(model, lambda ask: ask.transcript, asking.offline())
+    text: str = asking.offline()(ask)
+    known: int = model.window + tried.window + len(text)
+
+    return Memory(strategy=Summarize(2), ask=tried, budget=known)
+
 
 # -- trimmers that are right
 
@@ -82,7 +95,7 @@ def reasoned(view: View, ctx: TrimContext) -> TrimResult:
     return keep(view, view[2:], reason="because", replace=True)
 
 
-def asking(view: View, ctx: TrimContext) -> Flow:
+def summed_up(view: View, ctx: TrimContext) -> Flow:
     text: str = yield Ask(tuple(view[:2]), prompt="Sum up.")
     return fold(view, view[:2], into=system(text), reason="summed up")
 
@@ -103,7 +116,7 @@ class Plain:
 # -- wherever a strategy may stand
 
 steps: Pipeline = chain(Window(40), newest, partial(last, count=2), [dated, later], Mine(2))
-piped: Pipeline = Window(40) | TokenBudget(8_000) | without_heartbeats | [louder, asking]
+piped: Pipeline = Window(40) | TokenBudget(8_000) | without_heartbeats | [louder, summed_up]
 before: Pipeline = newest | Window(40)
 strategies: list[CompactionStrategy] = [
     NoCompaction(),
@@ -116,7 +129,7 @@ strategies: list[CompactionStrategy] = [
     Sparing(Window(4), first=1, where=lambda item: item.pin == "hand"),
     steps,
     reasoned,
-    asking,
+    summed_up,
     Plain(),
     Mine(3),
     custom(newest, strict=True),
