@@ -168,7 +168,8 @@ class Teller:
         """
         previous = Message(self.role, text) if text else None
         bare = Ask((), previous, prompt=self.prompt, max_tokens=self.max_tokens)
-        reply = self.max_tokens or max(self.count(user(text)), self.window // 8)
+        # twice what it may be, so that an answer which is too long comes whole, to be shortened
+        reply = 2 * self.max_tokens or max(self.count(user(text)), self.window // 8)
         return self.window - reply - sum(map(self.count, bare.messages))
 
     def _size(self, item: Item) -> int:

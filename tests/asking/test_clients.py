@@ -244,7 +244,7 @@ class TestRequests:
 
         assert {
             "model": "whole",
-            "max_completion_tokens": 500,
+            "max_completion_tokens": 1_000,
             "temperature": 0,
             "reasoning_effort": "low",
         } == body
@@ -282,14 +282,14 @@ class TestRequests:
         [
             ("openai", 0, {}, {}),
             ("openai", 0, {"reasoning_tokens": 900}, {}),
-            ("openai", 100, {"reasoning_tokens": 900}, {"max_completion_tokens": 1_000}),
+            ("openai", 100, {"reasoning_tokens": 900}, {"max_completion_tokens": 1_100}),
             ("openai", 0, {"max_completion_tokens": 70}, {"max_completion_tokens": 70}),
             ("openai", 0, {"max_tokens": 70}, {"max_tokens": 70}),
-            ("openai", 100, {"max_tokens": 70}, {"max_tokens": 100}),
+            ("openai", 100, {"max_tokens": 70}, {"max_tokens": 200}),
             ("anthropic", 0, {"reasoning_tokens": 4}, {"max_tokens": 4_100}),
-            ("anthropic", 100, {"reasoning_tokens": 900}, {"max_tokens": 1_000}),
+            ("anthropic", 100, {"reasoning_tokens": 900}, {"max_tokens": 1_100}),
             ("anthropic", 0, {"max_tokens": 70}, {"max_tokens": 70}),
-            ("anthropic", 100, {"max_tokens": 70}, {"max_tokens": 100}),
+            ("anthropic", 100, {"max_tokens": 70}, {"max_tokens": 200}),
         ],
     )
     def test_how_long_an_answer_may_be(  # noqa: PLR0913  a row of the table
@@ -347,7 +347,7 @@ class TestInAMemory:
             assert [SUMMARY, "Which gate?", "B22."] == texts(memory.context())
         (body,) = server.asked
 
-        assert 300 == body["max_completion_tokens"]
+        assert 600 == body["max_completion_tokens"]
         assert "My name is Ana" in body["messages"][1]["content"]
 
     def test_a_failure_changes_nothing_and_is_told(self, server, client):

@@ -155,7 +155,7 @@ class TestLiteLLM:
         """
         body = found["asked"][0]
 
-        assert ("whole", 500) == (body["model"], body["max_tokens"])
+        assert ("whole", 1_000) == (body["model"], body["max_tokens"])
         assert ["system", "user"] == [turn["role"] for turn in body["messages"]]
         assert "LA 2476" in body["messages"][1]["content"]
 

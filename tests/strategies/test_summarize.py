@@ -594,7 +594,7 @@ class TestGuards:
 
 class TestParts:
     """
-    Windows in words: the prompt takes 7, its heading 1, the reply 2, a line 6, a summary so far 4.
+    Windows in words: the prompt takes 7, its heading 1, the reply 4, a line 6, a summary so far 4.
     """
 
     def strategy(self, window, **options):
@@ -606,7 +606,7 @@ class TestParts:
         """
         view = view_of(talk(3))
         (whole,) = answered(self.strategy(1_000), view, "x")[1]
-        size = sum(map(words, whole.messages)) + 2
+        size = sum(map(words, whole.messages)) + 4
 
         assert 1 == len(answered(self.strategy(size), view, "x")[1])
         assert 2 == len(answered(self.strategy(size - 1), view, "x", "y")[1])
@@ -616,11 +616,11 @@ class TestParts:
         Each part sees the summary so far, and each answer is a note; the last one stands.
         """
         view = view_of(talk(4))
-        done, asked = answered(self.strategy(27), view, "x", "y", "z")
+        done, asked = answered(self.strategy(29), view, "x", "y", "z")
 
         assert [[1, 2], [3, 4], [5, 6]] == [entries(ask) for ask in asked]
         assert [None, "x", "y"] == [ask.previous and ask.previous.text for ask in asked]
-        assert all(sum(map(words, ask.messages)) + 2 <= 27 for ask in asked)
+        assert all(sum(map(words, ask.messages)) + 4 <= 29 for ask in asked)
         assert [("x", "1-2"), ("y", "1-4"), ("z", "1-6")] == [
             (note.value.value["text"], str(note.sources)) for note in done.notes
         ]
@@ -632,7 +632,7 @@ class TestParts:
         """
         view = view_of(talk(4))
         answers = iter(["x"])
-        done = run(self.strategy(27), view, WORDS, ask=lambda _: next(answers, ""))
+        done = run(self.strategy(29), view, WORDS, ask=lambda _: next(answers, ""))
 
         assert [LABEL + "\nx", "q2", "a2", "q3", "a3", "q4", "a4"] == texts(done)
         assert "no summary of entries 3-6: the answer is empty" in done.warnings[0]
@@ -645,7 +645,7 @@ class TestParts:
         answers = iter(["x"])
         for answer in (lambda _: next(answers, ""), in_turn_failing("x")):
             with pytest.raises(StrategyError) as caught:
-                run(self.strategy(27, on_failure="raise"), view_of(talk(4)), WORDS, ask=answer)
+                run(self.strategy(29, on_failure="raise"), view_of(talk(4)), WORDS, ask=answer)
 
             assert ["1-2"] == [str(note.sources) for note in caught.value.notes]
 
@@ -654,7 +654,7 @@ class TestParts:
         A part is whole blocks.
         """
         messages = [user("q1"), call("c1"), result("c1", "sunny"), *talk(2, 2)]
-        _, asked = answered(self.strategy(36), view_of(messages), "x", "y", "z")
+        _, asked = answered(self.strategy(38), view_of(messages), "x", "y", "z")
 
         assert [[1, 2, 3], [4, 5]] == [entries(ask) for ask in asked]
 
@@ -676,12 +676,12 @@ class TestParts:
         All of it, in order, each piece with its number; one note is left, of the whole.
         """
         view = view_of([message, *talk(1)])
-        done, asked = answered(self.strategy(80, guard_size=False), view, "x")
+        done, asked = answered(self.strategy(82, guard_size=False), view, "x")
         seen = "".join(ask.transcript for ask in asked)
         told = [int(number) for number in re.findall(r"w(\d+)", "".join(pieces_of(asked)))]
 
         assert list(range(200)) == told
-        assert all(sum(map(words, ask.messages)) + 2 <= 80 for ask in asked)
+        assert all(sum(map(words, ask.messages)) + 4 <= 82 for ask in asked)
         assert '"piece": "1 of ' in seen
         assert ["1"] == [str(note.sources) for note in done.notes]
         assert [LABEL + "\nx", "q1", "a1"] == texts(done)
@@ -691,11 +691,11 @@ class TestParts:
         With all the numbers; nothing is asked and nothing changes.
         """
         view = view_of(talk(3))
-        done, asked = answered(self.strategy(10), view, "unused")
+        done, asked = answered(self.strategy(12), view, "unused")
 
         assert ([], ()) == (asked, done.changes)
         assert re.search(
-            r"entry 1 takes \d+ tokens and cannot be shown in less, and a window of 10 leaves 0 ",
+            r"entry 1 takes \d+ tokens and cannot be shown in less, and a window of 12 leaves 0 ",
             done.warnings[0],
         )
 
@@ -705,7 +705,7 @@ class TestParts:
         """
 
         class Small(Model):
-            window = 27
+            window = 29
 
         told = []
         for step in (Summarize(2, prompt="Sum.", max_tokens=2), self.strategy(1_000)):

@@ -77,7 +77,7 @@ class Endpoint:
     >>> one
     asking.litellm('groq/llama', api_key=…, timeout=9)
     >>> one.request(Ask(tuple(view_of([user("hi")])), max_tokens=500))["max_tokens"]
-    500
+    1000
     """
 
     api: Api
@@ -109,7 +109,8 @@ class Endpoint:
         options, names = dict(self.options), _LIMITS[self.api]
         name = next((name for name in names if name in options), names[0])
         least = _DEMANDED if self.api == "anthropic" else 0
-        words = ask.max_tokens or options.get(name, least)
+        # an answer that is over its limit is to come whole, since it can be shortened then
+        words = 2 * ask.max_tokens or options.get(name, least)
 
         return {name: words + self.reasoning_tokens} if words else {}
 

@@ -41,9 +41,9 @@ class Model:
     @property
     def window(self) -> int:
         """
-        What the model takes in one request, in tokens; 0 if that is not known.
+        What the model takes in one request beside its thoughts, in tokens; 0 if that is not known.
         """
-        return self.endpoint.window
+        return max(0, self.endpoint.window - self.endpoint.reasoning_tokens)
 
     def __call__(self, ask: Ask, /) -> str:
         """
@@ -90,9 +90,9 @@ class AsyncModel:
     @property
     def window(self) -> int:
         """
-        What the model takes in one request, in tokens; 0 if that is not known.
+        What the model takes in one request beside its thoughts, in tokens; 0 if that is not known.
         """
-        return self.endpoint.window
+        return max(0, self.endpoint.window - self.endpoint.reasoning_tokens)
 
     async def __call__(self, ask: Ask, /) -> str:
         """
