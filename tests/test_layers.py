@@ -70,6 +70,7 @@ LAYERS = (
     "declared",
     "formats.*",
     "framing",
+    "asked",
     "endpoints",
     "stores.*",
     "viewing",
@@ -111,6 +112,7 @@ INSIDE = frozenset(
         ),
         *("steps", "units", "viewing", "work", "writable"),
         *(
+            "asked",
             "broken",
             "starts",
             "suffixes",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Self, TypeVar, cast
 
+from unabridged.asked import Asked
 from unabridged.contract import Ask, Await, Search, StrategyLike
 from unabridged.endpoints import Count, Counted, acounted
 from unabridged.errors import ConfigError
@@ -72,6 +73,7 @@ class AsyncMemory(Settings):
         self._closes = True
         self._lock = asyncio.Lock()
         self._asking = asyncio.Lock()  # held while an endpoint counts
+        self._asked = Asked()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._driver: asyncio.Task[Any] | None = None  # the task that runs an operation
 
@@ -282,7 +284,7 @@ class AsyncMemory(Settings):
         loop = asyncio.get_running_loop()
         if self._loop is not loop:  # a lock is bound to its loop; scripts run one after another
             self._loop, self._lock, self._driver = loop, asyncio.Lock(), None
-            self._asking = asyncio.Lock()
+            self._asking, self._asked = asyncio.Lock(), Asked()
         task = asyncio.current_task()
         if task is not None and self._driver is task:
             raise ConfigError(CALLED_ITSELF)
@@ -306,11 +308,13 @@ class AsyncMemory(Settings):
         """
         As `Memory._counted`.
         """
+        self._asked.refuse_a_call_back()
         task, self._driver = self._driver, None
         self._lock.release()
         try:
             async with self._asking:
-                return await acounted(request)
+                with self._asked.now():
+                    return await acounted(request)
         finally:
             await _surely(self._lock.acquire())
             self._driver = task

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any, Self, TypeVar
 
+from unabridged.asked import Asked
 from unabridged.contract import Ask, Await, Search, StrategyLike
 from unabridged.endpoints import Count, Counted, counted
 from unabridged.errors import ConfigError
@@ -86,6 +87,7 @@ class Memory(Settings):
         self._closes = True  # a memory of another thread leaves the store open
         self._lock = threading.Lock()
         self._asking = threading.Lock()  # held while an endpoint counts
+        self._asked = Asked()
         self._driver = 0  # the thread that runs an operation, while it does
         self._process = os.getpid()
 
@@ -446,7 +448,7 @@ class Memory(Settings):
         """
         if self._process != os.getpid():  # a child's copy of the lock may be held for ever
             self._process, self._lock, self._driver = os.getpid(), threading.Lock(), 0
-            self._asking = threading.Lock()
+            self._asking, self._asked = threading.Lock(), Asked()
         if self._driver == threading.get_ident():
             raise ConfigError(CALLED_ITSELF)
         with self._lock:
@@ -469,10 +471,11 @@ class Memory(Settings):
         """
         Ask an endpoint; whoever else wants counts of it meanwhile waits, and finds them kept.
         """
+        self._asked.refuse_a_call_back()
         self._driver = 0
         self._lock.release()
         try:
-            with self._asking:
+            with self._asking, self._asked.now():
                 return counted(request)
         finally:
             self._lock.acquire()
