@@ -613,7 +613,7 @@ class TestCallingBack:
         """
         Waiting for itself would have no end; the client hears it, and the result tells.
         """
-        client = Asking(lambda: memory.context())
+        client = Asking(lambda: memory.context())  # noqa: PLW0108  it is made below
         memory = Memory(count=tokens.from_client(client, MODEL))
         memory.append(user("one two"), assistant("three"))
         result = memory.context()
@@ -647,8 +647,8 @@ class TestCallingBack:
         """
         One memory's client asks another memory, whose client asks the first.
         """
-        one = Memory(count=tokens.from_client(Asking(lambda: two.context()), MODEL))
-        two = Memory(count=tokens.from_client(Asking(lambda: one.context()), MODEL))
+        one = Memory(count=tokens.from_client(Asking(lambda: two.context()), MODEL))  # noqa: PLW0108  it is made below
+        two = Memory(count=tokens.from_client(Asking(lambda: one.context()), MODEL))  # noqa: PLW0108  it is made below
         one.append(user("one"))
         two.append(user("two"))
         result = one.context()
@@ -668,7 +668,7 @@ class TestCallingBack:
             def from_a_thread():
                 return asyncio.run_coroutine_threadsafe(memory.context(), loop).result(30)
 
-            client = kind(from_a_thread if kind is Asking else lambda: memory.context())
+            client = kind(from_a_thread if kind is Asking else lambda: memory.context())  # noqa: PLW0108  it is made below
             memory = AsyncMemory(count=tokens.from_client(client, MODEL))
             await memory.append(user("one two"))
             result = await asyncio.wait_for(memory.context(), 30)

@@ -59,8 +59,9 @@ class Counter(TokenCounter, Protocol):
     """
     A counter that says what its counts promise.
 
-    `bound` speaks of text. What is not text goes by the provider's formula,
-    or by a flat figure where its size is not known.
+    `bound` speaks of text. What is not text goes by the provider's formula: an
+    estimate, by a flat figure or by the bytes of the file where its size cannot
+    be read from it.
 
     >>> rough.bound
     'estimate'
