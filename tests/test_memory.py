@@ -1724,7 +1724,7 @@ class TestBadCounters:
                 raise given
             return given
 
-        counter = tokens.calibrated(count) if calibrate else count
+        counter = tokens.calibrated(count, model="m") if calibrate else count
         memory = memory_of(user("hello"), count=counter, strategy=Window(3) | TokenBudget(5))
         head = memory.view().head
         said = r"step TokenBudget\(5\): counter .*(returned|raised) .* the user message 'hello'"
