@@ -178,7 +178,7 @@ class TestCalibrated:
         """
         Two lambdas have one name, and would correct each other.
         """
-        with pytest.raises(ConfigError, match="has no name by which .* name the model"):
+        with pytest.raises(ConfigError, match=r"has no name by which .* name the model"):
             calibrated(counter)
         named = calibrated(counter, model="a model")
 
