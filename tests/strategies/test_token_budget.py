@@ -208,7 +208,7 @@ class TestTokenBudget:
             texts(done),
             done.notes,
         )
-        assert "over the budget of 2 tokens" == done.changes[0].reason
+        assert "over the budget of 6 tokens, down to 2" == done.changes[0].reason
         assert 6 == len(run(step, view_of(talk(6), decisions=[note]), WORDS).messages)
         assert ["q7", "a7"] == texts(run(step, view_of(talk(7), decisions=[note]), WORDS))
 

@@ -102,7 +102,7 @@ class TokenBudget(Strategy):
             view,
             fitted.done,
             self,
-            reason=f"over the budget of {plural(self.down_to or limit, 'token')}",
+            reason=_reason(limit, self.down_to),
             strict=self.strict,
             marks=marks,
             replace=self.replace,
@@ -120,8 +120,7 @@ class TokenBudget(Strategy):
         """
         The cut with its clips, if it gains enough.
         """
-        reason = f"over the budget of {plural(limit, 'token')}"
-        clips = Clips(repr(self), self.clip, count, reason, self.replace)
+        clips = Clips(repr(self), self.clip, count, _reason(limit), self.replace)
 
         def cut_of(view: View) -> Cut:
             return cut(view, limit, count, "tokens", rules)
@@ -153,3 +152,9 @@ class TokenBudget(Strategy):
             down_to=self.down_to,
             start=start,
         )
+
+
+def _reason(limit: int, down_to: int | None = None) -> str:
+    mark = f", down to {down_to:_}" if down_to else ""
+
+    return f"over the budget of {plural(limit, 'token')}{mark}"
