@@ -24,12 +24,11 @@ strategy = TokenBudget(share=0.9, down_to=500, clip=(ClipToolResults(300),))
 counter = tokens.calibrated(tokens.rough, model="a-model")  # its own tokenizer is not public
 memory = Memory(strategy=strategy, budget=BUDGET, count=counter)
 
-for turn in range(1, 11):
+# The last result is far over the budget; the newest block has to stay, so it is clipped.
+for turn, times in enumerate([*[10] * 9, 2_000], start=1):
     memory.append(user(f"Where is order {turn}?"))
     memory.append(assistant(calls=[ToolCall(f"call_{turn}", "find_order", {"number": turn})]))
-    # the last result is far over the budget; the newest block has to stay, so it is clipped
-    long = 2_000 if turn == 10 else 10
-    memory.append(tool(f"Order {turn} is on its way. " * long, call_id=f"call_{turn}"))
+    memory.append(tool(f"Order {turn} is on its way. " * times, call_id=f"call_{turn}"))
     context = memory.context()
     context = memory.report_usage(context, **provider(context))
     if turn in {1, 8, 9, 10}:
