@@ -520,6 +520,21 @@ class TestShare:
             "memory, as in Memory(budget=Budget(128_000, reply=4_000))"
         )
 
+    def test_refuses_a_low_mark_above_the_share(self):
+        """
+        Which is known at a run: a mark that is never below would never be used.
+        """
+        step = TokenBudget(share=0.5, down_to=50)
+        context = TrimContext(Budget(103), words)
+        with pytest.raises(ConfigError) as caught:
+            run(step, view_of(talk(1)), context)
+
+        assert str(caught.value) == (
+            "step TokenBudget(share=0.5, down_to=50): `down_to` (50) must be below the share, "
+            "which is 50 of the 100 tokens that Budget(103) leaves"
+        )
+        assert 2 == len(run(step, view_of(talk(1)), TrimContext(Budget(105), words)).messages)
+
     @pytest.mark.parametrize("share", [0.0, -0.5, 1.5, True, "half"])
     def test_refuses_what_is_no_share(self, share):
         """

@@ -35,6 +35,15 @@ def insert_first(view, ctx):
 
 
 class TestWindow:
+    @pytest.mark.parametrize("name", ["pin_system", "count_pins", "strict", "replace"])
+    @pytest.mark.parametrize("given", ["no", 0, None])
+    def test_refuses_a_switch_that_is_not_one(self, name, given):
+        """
+        As a "false" out of a file, which would count as true.
+        """
+        with pytest.raises(ConfigError, match=f"Window: `{name}` must be True or False, got"):
+            Window(3, **{name: given})
+
     def test_has_nothing_to_do_where_all_fits(self):
         """
         Exactly as many as the limit, fewer, none, or no limit.

@@ -57,8 +57,8 @@ class TokenBudget(Strategy):
             *strict* and *replace*.
 
     Raises:
-        ConfigError: *limit* is below 1, *down_to* is not below it, both or a
-            wrong *share* is given.
+        ConfigError: *limit* is below 1, *down_to* is not below it (with a *share*:
+            at a run), both or a wrong *share* is given.
 
     >>> from unabridged import run, tokens
     >>> from unabridged.testing import assistant, user, view_of
@@ -140,7 +140,15 @@ class TokenBudget(Strategy):
             )
             raise ConfigError(msg)
 
-        return max(1, int(self.share * ctx.budget.history))
+        limit = max(1, int(self.share * ctx.budget.history))
+        if self.down_to is not None and self.down_to >= limit:
+            msg = (
+                f"step {self!r}: `down_to` ({self.down_to:_}) must be below the share, which is "
+                f"{limit:_} of the {ctx.budget.history:_} tokens that {ctx.budget!r} leaves"
+            )
+            raise ConfigError(msg)
+
+        return limit
 
     def _rules(self, start: int) -> CutRules:
         return CutRules(

@@ -10,6 +10,7 @@ from typing import assert_never
 
 from attrs import frozen
 
+from unabridged.errors import ConfigError
 from unabridged.messages import (
     Audio,
     Document,
@@ -65,6 +66,12 @@ def total(message: Message, costs: Costs) -> int:
     >>> total(user("hello"), Costs(len, len))
     12
     """
+    if not isinstance(message, Message):
+        msg = (
+            f"a counter takes a message, got {type(message).__name__}; "
+            "build one, as in user('hello'), or load a provider's dicts with formats"
+        )
+        raise ConfigError(msg)
     tokens = costs.message + costs.label(message.role)
     if message.name is not None:
         tokens += NAME_TOKENS + costs.label(message.name)
