@@ -49,7 +49,8 @@ class Memory(Settings):
         store: where the records are; a new `InMemoryStore` by default.
         thread: the name of the conversation; a store holds many.
         strategy: what makes a context: a strategy, function, list or chain.
-        budget: the tokens that a model's window leaves (a number or `Budget`).
+        budget: a model's window in tokens, or a `Budget`, for the strategies that
+            hold it: `TokenBudget(share=…)` and `Sections`. By itself it cuts nothing.
         count: the counter of tokens; `tokens.exact()` by default. One of
             `tokens.from_client` is asked for what is new before the strategy runs.
         ask: answers a strategy's questions: a function from `Ask` to text.

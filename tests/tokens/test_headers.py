@@ -222,6 +222,13 @@ class TestDecoded:
         """
         assert decoded(data) is None
 
+    def test_half_a_character_is_none_of_base64s(self):
+        """
+        In a data URL it stands for itself, as a question mark.
+        """
+        assert decoded("\ud800") is None
+        assert b"?a" == decoded("data:text/plain,\ud800%61")
+
     def test_nothing_is_nothing(self):
         """
         Also behind the head of a data URL.

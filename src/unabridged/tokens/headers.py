@@ -89,7 +89,7 @@ def decoded(data: str) -> bytes | None:
     if data.startswith("data:"):
         head, _, rest = data.partition(",")
         if not head.lower().endswith(";base64"):
-            return unquote_to_bytes(rest)
+            return unquote_to_bytes(rest.encode("utf-8", "replace"))
     file = _File(data)
     if not _BASE64.fullmatch(file.data) or len(file.data.rstrip("=")) % 4 == 1:
         return None
