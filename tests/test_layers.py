@@ -74,6 +74,7 @@ LAYERS = (
     "declared",
     "formats.*",
     "framing",
+    "asked",
     "endpoints",
     "stores.*",
     "viewing",
@@ -120,6 +121,7 @@ INSIDE = frozenset(
         *(
             "background.failed",
             "breakers",
+            "asked",
             "broken",
             "starts",
             "suffixes",

@@ -12,6 +12,7 @@ import pytest
 from attrs import evolve
 
 from unabridged import (
+    AsyncMemory,
     Budget,
     HeadAndTail,
     Memory,
@@ -1674,6 +1675,7 @@ class TestReportUsage:
             ({"input_tokens": True}, "got True"),
             ({"input_tokens": None}, "got None"),
             ({"input_tokens": "12"}, "got '12'"),
+            ({"input_tokens": 10**13}, "at most 1_000_000_000_000, got 10000000000000"),
             ({"input_tokens": 4, "cached_tokens": -1}, "`cached_tokens` must be an int of tokens"),
             ({"input_tokens": 4, "cached_tokens": 0.5}, "0 or more, got 0.5"),
             ({"input_tokens": 4, "cached_tokens": 9}, "for Anthropic add cache_read_input_tokens"),
@@ -1712,6 +1714,31 @@ class TestReportUsage:
 
 
 class TestBadCounters:
+    @pytest.mark.parametrize("kind", [Memory, AsyncMemory])
+    def test_are_refused_when_a_memory_is_made(self, kind):
+        """
+        Where a name was meant to be a counter, the line that makes one is in the error.
+        """
+
+        async def count(message):
+            return 1
+
+        with pytest.raises(ConfigError, match=r"count= must be a function.*for_model\('gpt-5'\)"):
+            kind(count="gpt-5")
+        with pytest.raises(ConfigError, match=r"count= must be a function, got int"):
+            kind(count=5)
+        with pytest.raises(ConfigError, match=r"plain function, got the async .*from_client"):
+            kind(count=count)
+
+    @pytest.mark.parametrize("counter", [tokens.exact(), tokens.rough, tokens.for_model("claude")])
+    @pytest.mark.parametrize("given", ["hello", {"role": "user", "content": "hello"}, None])
+    def test_a_counter_says_what_it_takes(self, counter, given):
+        """
+        A text or a provider's dict is no message; the error says what to do.
+        """
+        with pytest.raises(ConfigError, match=r"takes a message, got .*; build one"):
+            counter(given)
+
     @pytest.mark.parametrize("given", [-1, 1.5, None, "3", True, OSError("no")])
     @pytest.mark.parametrize("calibrate", [False, True])
     def test_name_the_step_and_the_message(self, given, calibrate):
@@ -1724,7 +1751,7 @@ class TestBadCounters:
                 raise given
             return given
 
-        counter = tokens.calibrated(count) if calibrate else count
+        counter = tokens.calibrated(count, model="m") if calibrate else count
         memory = memory_of(user("hello"), count=counter, strategy=Window(3) | TokenBudget(5))
         head = memory.view().head
         said = r"step TokenBudget\(5\): counter .*(returned|raised) .* the user message 'hello'"

@@ -1,5 +1,8 @@
 """
 AsyncMemory: as `Memory`, awaited.
+
+What both do stands once, in `keeping`. The length of this module is that of
+the list of names, each with its arguments and their types once more.
 """
 
 import asyncio
@@ -10,6 +13,7 @@ from typing import Any, Literal, Self, TypeVar, cast, overload
 
 from attrs import evolve
 
+from unabridged.asked import Asked
 from unabridged.background import failed
 from unabridged.contract import StrategyLike, Yielded
 from unabridged.endpoints import Count, Counted, acounted
@@ -76,6 +80,7 @@ class AsyncMemory(Settings):
         self._closes = True
         self._lock = asyncio.Lock()
         self._asking = asyncio.Lock()  # held while an endpoint counts
+        self._asked = Asked()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._driver: asyncio.Task[Any] | None = None  # the task that runs an operation
         self._tasks: set[asyncio.Task[TrimResult]] = set()  # a loop itself holds none
@@ -332,7 +337,7 @@ class AsyncMemory(Settings):
         loop = asyncio.get_running_loop()
         if self._loop is not loop:  # a lock is bound to its loop; scripts run one after another
             self._loop, self._lock, self._driver = loop, asyncio.Lock(), None
-            self._asking = asyncio.Lock()
+            self._asking, self._asked = asyncio.Lock(), Asked()
         task = asyncio.current_task()
         if task is not None and self._driver is task:
             raise ConfigError(CALLED_ITSELF)
@@ -356,11 +361,13 @@ class AsyncMemory(Settings):
         """
         As `Memory._counted`.
         """
+        self._asked.refuse_a_call_back()
         task, self._driver = self._driver, None
         self._lock.release()
         try:
             async with self._asking:
-                return await acounted(request)
+                with self._asked.now():
+                    return await acounted(request)
         finally:
             await _surely(self._lock.acquire())
             self._driver = task

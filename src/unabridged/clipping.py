@@ -64,13 +64,14 @@ class Limits:
     """
     What a clipped text may have, in tokens: *tokens* in all, *head* and *tail* of it.
 
-    Where *head* or *tail* is None it gets what the other leaves; both None, half each. *least*
+    Where *head* or *tail* is None it gets what the other leaves; both None, half each; both
+    given and no room for both, beside the marker, each gets its part of what there is. *least*
     are characters at the start that go before the tail.
 
     >>> Limits(200).shares(180)
     (90, 90)
-    >>> Limits(200, head=150).shares(180)
-    (150, 30)
+    >>> Limits(200, head=150).shares(180), Limits(200, head=150, tail=50).shares(180)
+    ((150, 30), (135, 45))
     """
 
     tokens: int
@@ -85,7 +86,8 @@ class Limits:
         if room <= 0:
             return 0, 0
         if self.head is not None:
-            head = min(self.head, room)
+            wanted = self.head + (self.tail or 0)
+            head = self.head if wanted <= room else self.head * room // wanted
         else:
             head = room - (room // 2 if self.tail is None else min(self.tail, room))
         head = min(room, max(head, needed))

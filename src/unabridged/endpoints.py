@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from attrs import frozen
 
+from unabridged.asked import CALLED_BACK
 from unabridged.errors import ConfigError, FormatError, NeedsAsyncError, OutcomeError
 from unabridged.framing import ONE, TOOLS, Framed, Request, framed, needed
 from unabridged.messages import Message
@@ -221,6 +222,8 @@ def _is_about_one(error: Exception) -> bool:
     """
     Whether it says nothing of the next message: the API refused this one, or it has no form there.
     """
+    if str(error) == CALLED_BACK:
+        return False
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
 
     return status in _REFUSED or isinstance(error, FormatError | ConfigError)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from attrs import evolve
 
+from unabridged.asked import Asked
 from unabridged.background import in_background
 from unabridged.contract import StrategyLike, Yielded
 from unabridged.endpoints import Count, Counted, counted
@@ -54,7 +55,8 @@ class Memory(Settings):
         store: where the records are; a new `InMemoryStore` by default.
         thread: the name of the conversation; a store holds many.
         strategy: what makes a context: a strategy, function, list or chain.
-        budget: the tokens that a model's window leaves (a number or `Budget`).
+        budget: a model's window in tokens, or a `Budget`, for the strategies that
+            hold it: `TokenBudget(share=…)` and `Sections`. By itself it cuts nothing.
         count: the counter of tokens; `tokens.exact()` by default. One of
             `tokens.from_client` is asked for what is new before the strategy runs.
         ask: answers a strategy's questions: a function from `Ask` to text.
@@ -95,6 +97,7 @@ class Memory(Settings):
         self._closes = True  # a memory of another thread leaves the store open
         self._lock = threading.Lock()
         self._asking = threading.Lock()  # held while an endpoint counts
+        self._asked = Asked()
         self._driver = 0  # the thread that runs an operation, while it does
         self._process = os.getpid()
 
@@ -500,7 +503,7 @@ class Memory(Settings):
         """
         if self._process != os.getpid():  # a child's copy of the lock may be held for ever
             self._process, self._lock, self._driver = os.getpid(), threading.Lock(), 0
-            self._asking = threading.Lock()
+            self._asking, self._asked = threading.Lock(), Asked()
         if self._driver == threading.get_ident():
             raise ConfigError(CALLED_ITSELF)
         with self._lock:
@@ -523,10 +526,11 @@ class Memory(Settings):
         """
         Ask an endpoint; whoever else wants counts of it meanwhile waits, and finds them kept.
         """
+        self._asked.refuse_a_call_back()
         self._driver = 0
         self._lock.release()
         try:
-            with self._asking:
+            with self._asking, self._asked.now():
                 return counted(request)
         finally:
             self._lock.acquire()

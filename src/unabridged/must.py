@@ -170,13 +170,20 @@ def _standing_at(view: View, seq: int) -> int:
 def opener_of(view: View, start: int) -> int:
     """
     The place of the user message that opened the round of the block at *start*; -1 if none.
+
+    Where that was retracted, the block fell to the round before.
     """
     item = view.at(start)
     opener = item.opener
     if not opener or (opener == item.head and item.opens):
         return -1
+    place = view.find(opener)
+    while place < 0 < opener and (before := view.sources.before(opener)):
+        item = view.at(view.find(before.last))
+        opener = item.opener
+        place = view.find(opener) if opener else -1
 
-    return view.find(opener)
+    return place
 
 
 def bring(view: View, start: int, places: dict[int, str]) -> None:

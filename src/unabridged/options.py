@@ -211,7 +211,13 @@ def flag(*, default: bool) -> Any:
     """
     A keyword that is on or off.
     """
-    return field(default=default, kw_only=True)
+    return field(default=default, kw_only=True, validator=_on_or_off)
+
+
+def _on_or_off(instance: object, attribute: Any, value: object) -> None:
+    if not isinstance(value, bool):
+        msg = f"{type(instance).__name__}: `{attribute.name}` must be True or False, got {value!r}"
+        raise ConfigError(msg)
 
 
 def down_to_option(limit: str) -> Any:

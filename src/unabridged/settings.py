@@ -47,9 +47,11 @@ class Settings:
         if not isinstance(thread, str) or not thread:
             msg = f"thread= must be a name, got {thread!r}"
             raise ConfigError(msg)
-        for name, function in (("ask", ask), ("search", search)):
+        for name, function in (("ask", ask), ("search", search), ("count", count)):
             if function is not None and not callable(function):
                 msg = f"{name}= must be a function, got {type(function).__name__}"
+                if name == "count" and isinstance(function, str):
+                    msg += f"; tokens.for_model({function!r}) makes the counter of a model"
                 raise ConfigError(msg)
         if not isinstance(budget, int | Budget | None):
             msg = f"budget= must be a number of tokens or a Budget, got {budget!r}"
@@ -58,6 +60,12 @@ class Settings:
             msg = (
                 "retry_after= must be a number of retrievals, 0 (ask again at the next one) or "
                 f"more, got {retry_after!r}"
+            )
+            raise ConfigError(msg)
+        if count is not None and is_async(count):
+            msg = (
+                f"count= must be a plain function, got the async {count!r}; "
+                "tokens.from_client counts with a provider's endpoint, also an async one"
             )
             raise ConfigError(msg)
         self._thread = thread

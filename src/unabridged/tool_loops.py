@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from unabridged.items import Item
 from unabridged.links import calls_of
-from unabridged.messages import ToolCall
+from unabridged.messages import Message, ToolCall
 
-__all__ = ["Answers", "answers"]
+__all__ = ["MADE_UP", "Answers", "answers", "is_made_up"]
+
+MADE_UP = "made_up"  # in the metadata of a result that nobody gave
 
 
 class Answers(NamedTuple):
@@ -61,6 +63,17 @@ def answers(block: Iterable[Item]) -> Answers:
     in_order = sorted(unanswered, key=lambda pair: pair[0].first)
 
     return Answers(tuple(given), tuple(_left(in_order, put_in)))
+
+
+def is_made_up(message: Message) -> bool:
+    """
+    Whether `Repair` put the message in, as the result that a call never got.
+
+    >>> from unabridged.messages import tool
+    >>> is_made_up(tool("", call_id="c1", metadata={"made_up": True}))
+    True
+    """
+    return MADE_UP in message.metadata.text and bool(message.metadata.value.get(MADE_UP))
 
 
 def _taken(waiting: dict[str, list[tuple[Item, ToolCall]]], id_: str) -> ToolCall | None:

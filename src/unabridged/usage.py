@@ -19,7 +19,10 @@ def _whole(_instance: object, attribute: object, value: Any) -> None:
         return
     least = 1 if name == "input_tokens" else 0
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST:
-        msg = f"report_usage: `{name}` must be an int of tokens, {least} or more, got {value!r:.40}"
+        bound = (
+            f"at most {MOST:_}" if isinstance(value, int) and value > MOST else f"{least} or more"
+        )
+        msg = f"report_usage: `{name}` must be an int of tokens, {bound}, got {value!r:.40}"
         raise ConfigError(msg)
 
 

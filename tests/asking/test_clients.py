@@ -248,7 +248,7 @@ class TestRequests:
             "temperature": 0,
             "reasoning_effort": "low",
         } == body
-        assert {"role": "system", "content": "Sum up."} == first
+        assert {"role": "system", "content": "Sum up.\nAnswer in at most 500 tokens."} == first
         assert "user" == second["role"]
         assert f"Transcript:\n{ask.transcript}" == second["content"]
 

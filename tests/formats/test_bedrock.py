@@ -206,7 +206,7 @@ parts = st.one_of(
         ToolCall,
         st.sampled_from(["c1", "c2"]),
         st.just("now"),
-        st.sampled_from(["{}", '{"a":1}', "[1]", "no json", '{"a":NaN}', ""]),
+        st.sampled_from(["{}", '{"a":1}', "[1]", "no json", '{"a":NaN}', '{"a":1e999}', ""]),
     ),
     st.builds(
         ToolResult,
@@ -709,9 +709,10 @@ class TestDump:
         """
         The API takes objects alone; other arguments go in one.
         """
-        calls = [ToolCall("c1", "now", text) for text in ("[1]", "no json", '{"a":NaN}')]
+        texts = ["[1]", "no json", '{"a":NaN}', '{"a":1e999}', '{"a":[-1e999]}']
+        calls = [ToolCall("c1", "now", text) for text in texts]
 
-        assert [{"arguments": "[1]"}, {"arguments": "no json"}, {"arguments": '{"a":NaN}'}] == [
+        assert [{"arguments": text} for text in texts] == [
             block["toolUse"]["input"] for block in dump([assistant(calls=calls)])[0]["content"]
         ]
 
@@ -1020,6 +1021,22 @@ class TestReply:
         assert {"bedrock": {"inner": {"received": received}}} == message.extra.value
         assert [RESPONSE["output"]["message"]] == dump([message])
         assert ["c1", "c2"] == [call.id for call in message.tool_calls]
+
+    @pytest.mark.parametrize("text", ['{"a":1e999}', '{"a":NaN}', '{"a":'])
+    def test_keeps_streamed_input_that_is_no_json_as_text(self, text: str):
+        """
+        As in an answer that was cut short; no number in it becomes infinite.
+        """
+        start = {"toolUse": {"toolUseId": "c1", "name": "now"}}
+        events = [
+            {"messageStart": {"role": "assistant"}},
+            {"contentBlockStart": {"start": start, "contentBlockIndex": 0}},
+            {"contentBlockDelta": {"delta": {"toolUse": {"input": text}}, "contentBlockIndex": 0}},
+            {"messageStop": {"stopReason": "tool_use"}},
+        ]
+        (message,) = reply(events)
+
+        assert {"arguments": text} == json.loads(message.tool_calls[0].arguments)
 
     @pytest.mark.parametrize("text", ["", "Hello."])
     def test_reads_what_botocore_parses(self, text: str):

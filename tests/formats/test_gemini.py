@@ -1132,6 +1132,9 @@ class TestReply:
         assert message.parts
 
 
+ENDED = {"candidates": [{"finishReason": "STOP"}]}
+
+
 class TestStream:
     @staticmethod
     def chunk(*parts: Any, **keys: Any) -> dict[str, Any]:
@@ -1180,6 +1183,7 @@ class TestStream:
             self.chunk({"text": "b"}),
             self.chunk({"text": "", "thoughtSignature": "c2ln"}),
             self.chunk({"text": "c"}),
+            ENDED,
         ]
 
         assert [
@@ -1190,7 +1194,7 @@ class TestStream:
         """
         A stream of an empty text alone is an empty answer.
         """
-        assert [answered({"text": ""})] == dump(reply([self.chunk({"text": ""})]))
+        assert [answered({"text": ""})] == dump(reply([self.chunk({"text": ""}), ENDED]))
 
     def test_says_why_a_stream_has_no_answer(self):
         """
@@ -1206,7 +1210,7 @@ class TestStream:
         Only the first candidate is the answer.
         """
         second = {"candidates": [{"index": 1, "content": {"parts": [{"text": "no"}]}}]}
-        (message,) = reply([second, self.chunk({"text": "yes"})])
+        (message,) = reply([second, self.chunk({"text": "yes"}), ENDED])
 
         assert "yes" == message.text
 
@@ -1220,6 +1224,7 @@ class TestStream:
             self.chunk({"text": "morning"}),
             self.chunk({"executableCode": {"code": "1", "language": "PYTHON"}}),
             self.chunk(CALL | {"thoughtSignature": "_-8="}),
+            ENDED,
         ]
         chunks = [types.GenerateContentResponse.model_validate(one) for one in sent]
 
@@ -1233,6 +1238,7 @@ class TestStream:
         chunks = [
             self.chunk({"functionCall": {"name": "f", "willContinue": True}}),
             self.chunk({"functionCall": "now"}),
+            ENDED,
         ]
         with pytest.raises(FormatError, match="functionCall: expected an object, got text"):
             reply(chunks)
@@ -1266,6 +1272,7 @@ class TestStream:
             ),
             self.chunk({call: {}}),
             self.chunk(CALL),
+            ENDED,
         ]
         (message,) = reply(chunks)
         first, second = message.tool_calls
@@ -1275,6 +1282,21 @@ class TestStream:
             first.arguments
         )
         assert ToolCall("c1", "now", {"tz": 1.5}) == second
+
+    @pytest.mark.parametrize("name", ["finishReason", "finish_reason"])
+    def test_refuses_one_that_broke_off(self, name: str):
+        """
+        The last chunk of an answer says why it ended; usage comes with every chunk.
+        """
+        chunks = [self.chunk({"text": "Good "}, usageMetadata={"totalTokenCount": 9})] * 2
+        other = {"candidates": [{"index": 1, name: "STOP"}]}
+        for cut in (chunks, [*chunks, other], [*chunks, {"candidates": [{name: None}]}]):
+            with pytest.raises(
+                FormatError, match=r"broke off, none of its [23] chunks has a finish"
+            ):
+                reply(cut)
+
+        assert "Good Good " == reply([*chunks, {"candidates": [{name: "STOP"}]}])[0].text
 
 
 class TestAcross:

@@ -60,6 +60,18 @@ def told(mended):
 
 
 class TestMend:
+    @pytest.mark.parametrize("provider", ["anthropic", "openai_chat", "gemini", "bedrock"])
+    def test_a_blank_text_beside_results_says_nothing(self, provider):
+        """
+        Neither where all is in place, nor where a result elsewhere has to be moved.
+        """
+        beside = Message("user", [ToolResult("c2", "yes"), Text(" ")])
+        late = [call("c1"), assistant("Still at it."), result("c1")]
+        for before in ([], late):
+            mended = mend([user("q"), *before, user("q"), call("c2"), beside], provider)
+
+            assert "(empty)" not in [message.text for message in mended.messages]
+
     @every_provider
     @given(transcripts())
     def test_leaves_only_what_form_cannot_mend(self, provider, messages):

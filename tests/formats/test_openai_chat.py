@@ -1067,7 +1067,7 @@ STREAMS: list[tuple[list[dict[str, Any]], list[dict[str, Any]]]] = [
     ),
     (
         [
-            chunk(delta_call(0, '{"tz": 1.50}', id=id_, type="function", name="now"))
+            chunk(delta_call(0, '{"tz": 1.50}', id=id_, type="function", name="now"), finish="stop")
             for id_ in ("c1", "c2")
         ],
         [calling(CALL, {**CALL, "id": "c2"})],
@@ -1076,7 +1076,7 @@ STREAMS: list[tuple[list[dict[str, Any]], list[dict[str, Any]]]] = [
         [
             chunk({"tool_calls": [{**CALL, "id": "c1"}]}),
             chunk({"tool_calls": [{"function": {"arguments": " "}}]}),
-            chunk({"tool_calls": [{**CALL, "id": "c2"}]}),
+            chunk({"tool_calls": [{**CALL, "id": "c2"}]}, finish="tool_calls"),
         ],
         [
             calling(
@@ -1095,13 +1095,13 @@ STREAMS: list[tuple[list[dict[str, Any]], list[dict[str, Any]]]] = [
         [{"role": "assistant", "content": "4", "reasoning_content": "2 + 2"}],
     ),
     (
-        [chunk({"refusal": "No"}), chunk({"refusal": "."})],
+        [chunk({"refusal": "No"}), chunk({"refusal": "."}, finish="stop")],
         [{"role": "assistant", "content": None, "refusal": "No."}],
     ),
     (
         [
             chunk({"reasoning_details": [{"text": "a"}]}),
-            chunk({"reasoning_details": [{"text": "b"}], "content": "c"}),
+            chunk({"reasoning_details": [{"text": "b"}], "content": "c"}, finish="stop"),
         ],
         [
             {
@@ -1163,6 +1163,29 @@ class TestStream:
 
         assert isinstance(dump(messages), list)
 
+    @pytest.mark.parametrize("finish", [None, ""])
+    def test_refuses_one_that_broke_off(self, finish: str | None):
+        """
+        The API's last choice says a finish reason; some servers' chunks say "" until then.
+        """
+        events = [chunk({"content": text}, finish=finish) for text in ("Hel", "lo")]
+        with pytest.raises(FormatError, match="broke off, none of its 2 chunks has a finish_reas"):
+            reply(events)
+        with pytest.raises(FormatError, match="broke off"):
+            reply([chunk(usage=None, prompt_filter_results=[]), *events])
+
+        assert "Hello" == reply([*events, chunk({}, finish="stop")])[0].text
+
+    def test_takes_what_other_servers_end_with(self):
+        """
+        Usage after the last choice, or chunks that never speak of a finish reason.
+        """
+        events = [chunk({"content": text}) for text in ("Hel", "lo")]
+        silent = [chunk(choices=[{"delta": {"content": text}}]) for text in ("Hel", "lo")]
+
+        assert "Hello" == reply([*events, chunk(usage={"total_tokens": 2})])[0].text
+        assert "Hello" == reply(silent)[0].text
+
     def test_passes_over_what_is_no_chunk(self):
         """
         Other choices, and calls that are no objects, are none of the message.
@@ -1181,6 +1204,7 @@ class TestStream:
         pieces = [base64.b64encode(piece).decode() for piece in (b"a", b"bc", b"def")]
         events = [chunk({"audio": {"id": "a1", "data": piece}}) for piece in pieces]
         events += [chunk({"audio": {"transcript": "Hi"}}), chunk({"audio": {"expires_at": 9}})]
+        events.append(chunk({}, finish="stop"))
         (heard,) = reply(events)[0].parts
 
         data = base64.b64encode(b"abcdef").decode()
@@ -1192,7 +1216,8 @@ class TestStream:
         """
         What cannot be decoded is not lost.
         """
-        (heard,) = reply([chunk({"audio": {"id": "a1", "data": piece}}) for piece in data])[0].parts
+        events = [chunk({"audio": {"id": "a1", "data": piece}}, finish="stop") for piece in data]
+        (heard,) = reply(events)[0].parts
 
         assert "".join(data) == heard.data  # type: ignore[union-attr]
 

@@ -1573,6 +1573,22 @@ class TestStream:
 
         assert reply(response(*self.output)) == reply(events) == reply([*events, empty])
 
+    def test_refuses_one_that_broke_off(self):
+        """
+        An item that was begun and never done is half an answer.
+        """
+        events = [
+            event("created", response=response(status="in_progress")),
+            event("output_item.added", output_index=0, item=THOUGHT),
+            done(THOUGHT, 0),
+            event("output_item.added", output_index=1, item=answer(SAID)),
+            event("output_text.delta", delta="Hel", output_index=1),
+        ]
+        with pytest.raises(FormatError, match="broke off, 1 of its items were begun and not done"):
+            reply(events)
+
+        assert [THOUGHT, answer(SAID)] == dump(reply([*events, done(answer(SAID), 1)]))
+
     def test_takes_an_incomplete_one(self):
         """
         A response that was cut short is kept as far as it goes.

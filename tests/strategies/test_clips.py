@@ -60,6 +60,19 @@ def seen(strategy, messages, context=SPOKEN, **options):
 
 
 class TestClipToolResults:
+    def test_shares_what_the_marker_leaves(self):
+        """
+        Both head and tail are there, in their proportion, where not all of both fits.
+        """
+        rows = " ".join(f"row{n}" for n in range(500))
+        view = view_of([user("q"), call("c1"), result("c1", rows)])
+        step = ClipToolResults(18, head=14, tail=4, count=words)
+        text = run(step, view).messages[2].text
+
+        assert ["row0 row1 row2 row3", "row498 row499"] == [
+            line for line in text.split("\n") if "left out" not in line
+        ]
+
     def test_has_nothing_to_do_where_all_results_are_short(self):
         """
         Exactly as long as the limit, shorter, none, or long words that are no result.

@@ -10,16 +10,19 @@ from unabridged import (
     Repair,
     Sparing,
     Text,
+    ToolCall,
     ToolResult,
     Window,
     assistant,
+    formats,
     run,
     system,
     tool,
     user,
 )
 from unabridged.declared import from_data, to_data
-from unabridged.messages import Message
+from unabridged.formats.providers import PROVIDERS
+from unabridged.messages import Message, Reasoning
 from unabridged.records import Compacted, Drop, Fold, Insert
 from unabridged.results import TrimResult, unchanged
 from unabridged.spans import Span
@@ -126,6 +129,19 @@ class TestCalls:
         done = run(Repair(), view_of(messages))
 
         assert unchanged(done.view) == run(Repair(), done.view)
+
+    @pytest.mark.parametrize("given", [[], [result("c1")], [user("hurry")]])
+    @pytest.mark.parametrize("provider", sorted(PROVIDERS))
+    def test_closes_calls_of_one_id_that_thinking_ties(self, provider, given):
+        """
+        What was made up stands behind both; each goes to a call of its own when it is sent.
+        """
+        thinks = assistant([Reasoning("hm", signature="c2ln")], calls=[ToolCall("c1", "look")])
+        view = view_of([user("q"), thinks, call("c1"), *given, user("go on")])
+        mended = formats.mend(run(Repair(), view).view, provider)
+
+        assert () == formats.problems(mended, provider)
+        assert 2 == sum(len(message.tool_results) for message in mended.messages)
 
     def test_sees_what_a_cut_left(self):
         """

@@ -208,7 +208,7 @@ class TestTokenBudget:
             texts(done),
             done.notes,
         )
-        assert "over the budget of 2 tokens" == done.changes[0].reason
+        assert "over the budget of 6 tokens, down to 2" == done.changes[0].reason
         assert 6 == len(run(step, view_of(talk(6), decisions=[note]), WORDS).messages)
         assert ["q7", "a7"] == texts(run(step, view_of(talk(7), decisions=[note]), WORDS))
 
@@ -519,6 +519,21 @@ class TestShare:
             "step TokenBudget(share=0.5): a share needs the memory's budget; pass budget= to the "
             "memory, as in Memory(budget=Budget(128_000, reply=4_000))"
         )
+
+    def test_refuses_a_low_mark_above_the_share(self):
+        """
+        Which is known at a run: a mark that is never below would never be used.
+        """
+        step = TokenBudget(share=0.5, down_to=50)
+        context = TrimContext(Budget(103), words)
+        with pytest.raises(ConfigError) as caught:
+            run(step, view_of(talk(1)), context)
+
+        assert str(caught.value) == (
+            "step TokenBudget(share=0.5, down_to=50): `down_to` (50) must be below the share, "
+            "which is 50 of the 100 tokens that Budget(103) leaves"
+        )
+        assert 2 == len(run(step, view_of(talk(1)), TrimContext(Budget(105), words)).messages)
 
     @pytest.mark.parametrize("share", [0.0, -0.5, 1.5, True, "half"])
     def test_refuses_what_is_no_share(self, share):

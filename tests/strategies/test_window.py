@@ -35,6 +35,41 @@ def insert_first(view, ctx):
 
 
 class TestWindow:
+    @pytest.mark.parametrize("straddle", ["drop", "keep"])
+    @pytest.mark.parametrize("opening", ["question", "next", "anywhere"])
+    def test_a_pin_whose_question_was_retracted_brings_the_one_before(self, opening, straddle):
+        """
+        Its block fell to that round; a view would start on the assistant else.
+        """
+        memory = Memory(strategy=Window(3, opening=opening, straddle=straddle))
+        memory.append(*talk(1), user("one"), user("two"))
+        memory.append(assistant("pinned"), pin=True)
+        memory.append(*talk(2))
+        memory.retract(4)
+        memory.retract(3)
+
+        assert ["q1", "pinned", "q2", "a2"] == texts(memory.context())
+
+    def test_what_is_kept_of_a_round_without_its_question_brings_the_one_before(self):
+        """
+        Also where nothing is pinned; stand-ins and what opened it itself bring none.
+        """
+        memory = Memory()
+        memory.append(*talk(1), user("gone"), assistant("half"), *talk(1))
+        memory.retract(3)
+
+        assert ["q1", "half", "q1", "a1"] == texts(memory.context(Window(4)))
+        assert ["q1", "a1"] == texts(memory.context(Window(3)))
+
+    @pytest.mark.parametrize("name", ["pin_system", "count_pins", "strict", "replace"])
+    @pytest.mark.parametrize("given", ["no", 0, None])
+    def test_refuses_a_switch_that_is_not_one(self, name, given):
+        """
+        As a "false" out of a file, which would count as true.
+        """
+        with pytest.raises(ConfigError, match=f"Window: `{name}` must be True or False, got"):
+            Window(3, **{name: given})
+
     def test_has_nothing_to_do_where_all_fits(self):
         """
         Exactly as many as the limit, fewer, none, or no limit.

@@ -75,9 +75,10 @@ class TestBudget:
         with pytest.raises(ConfigError) as caught:
             Budget(8_000, **{name: -1})
 
-        assert str(caught.value) == (
-            f"Budget: `{name}` must be an int of tokens, 0 or more, got -1"
-        )
+        kind = "the prompt's text or an int" if name == "system" else "an int"
+        said = f"Budget: `{name}` must be {kind} of tokens, 0 or more, got -1"
+
+        assert said == str(caught.value)
 
     def test_shows_what_was_asked_for(self):
         """

@@ -5,6 +5,8 @@ A counter corrected by what the provider bills.
 import pickle
 import random
 from fractions import Fraction
+from functools import partial
+from types import FunctionType
 
 import pytest
 from hypothesis import given
@@ -14,7 +16,7 @@ from unabridged import Memory, NoCompaction, TokenBudget, TrimContext, Window, a
 from unabridged.errors import ConfigError, CountError
 from unabridged.records import Note
 from unabridged.testing import view_of
-from unabridged.tokens import Kept, calibrated, exact, kept, rough, words
+from unabridged.tokens import Kept, calibrated, exact, kept, of_text, rough, words
 from unabridged.tokens.calibrated import Corrected
 from unabridged.tokens.fit import MILLION, NO_FIT, Fit, fitted
 
@@ -161,6 +163,37 @@ class TestCalibrated:
         assert length.__qualname__ in counter.key
         assert calibrated(words, model="m").key != calibrated(words).key
 
+    @pytest.mark.parametrize(
+        "counter",
+        [
+            lambda message: len(message.text),
+            of_text(lambda text: len(text)),  # noqa: PLW0108  what this is about
+            Tally(),
+            Tally().__call__,
+            partial(lambda factor, message: factor, 2),
+        ],
+        ids=["lambda", "of_text", "object", "method", "partial"],
+    )
+    def test_a_counter_without_a_name_needs_a_model(self, counter):
+        """
+        Two lambdas have one name, and would correct each other.
+        """
+        with pytest.raises(ConfigError, match=r"has no name by which .* name the model"):
+            calibrated(counter)
+        named = calibrated(counter, model="a model")
+
+        assert named.key.startswith("a model: ")
+        assert " at 0x" not in named.key
+
+    def test_functions_of_two_modules_are_apart(self):
+        """
+        Also where they share a name; arguments that are bound tell them apart as well.
+        """
+        other = FunctionType(length.__code__, {"__name__": "another_module"}, "length")
+
+        assert calibrated(length).key != calibrated(other).key
+        assert calibrated(partial(length)).key != calibrated(length).key
+
     def test_models_are_apart(self):
         """
         One thread sent to two models has notes for each.
@@ -205,7 +238,7 @@ class TestCalibrated:
         Kept counts stay when the correction changes; also of a counter that has no hash.
         """
         tally = kind()
-        memory = Memory(count=calibrated(tally))
+        memory = Memory(count=calibrated(tally, model="m"))
         talked(memory, 20, lambda n: round(1.3 * n), lambda message: 10 + words(message))
 
         assert 40 - 1 <= len(tally.asked) == len(set(tally.asked)) <= 40
@@ -271,7 +304,7 @@ class TestCalibrated:
         """
         With the step and the message, as without a correction.
         """
-        memory = Memory(count=calibrated(lambda message: -1), strategy=TokenBudget(10))
+        memory = Memory(count=calibrated(lambda message: -1, model="m"), strategy=TokenBudget(10))
         memory.append(user("hi"))
         with pytest.raises(
             CountError, match=r"step TokenBudget\(10\): .* for the user message 'hi'"

@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
@@ -572,6 +573,138 @@ class TestInAMemory:
         other.append(user("one two"))
 
         assert TURN + 2 == other.context().tokens
+
+
+class Asking:
+    """
+    A client that does something first: it counts a word as a token, and 7 beside.
+    """
+
+    def __init__(self, first):
+        self.messages = self
+        self.first = first
+        self.calls = 0
+
+    def count_tokens(self, **request):
+        """
+        As the API's.
+        """
+        self.calls += 1
+        self.first()
+        return SimpleNamespace(input_tokens=7 + words(request["messages"]))
+
+
+class Awaiting(Asking):
+    """
+    The same, to be awaited.
+    """
+
+    async def count_tokens(self, **request):
+        """
+        As the API's.
+        """
+        self.calls += 1
+        await self.first()
+        return SimpleNamespace(input_tokens=7 + words(request["messages"]))
+
+
+class TestCallingBack:
+    def test_a_context_of_the_memory_that_asks_is_refused(self):
+        """
+        Waiting for itself would have no end; the client hears it, and the result tells.
+        """
+        client = Asking(lambda: memory.context())  # noqa: PLW0108  it is made below
+        memory = Memory(count=tokens.from_client(client, MODEL))
+        memory.append(user("one two"), assistant("three"))
+        result = memory.context()
+
+        assert ["one two", "three"] == [message.text for message in result.messages]
+        assert "2 messages count roughly" in result.warnings[0]
+        assert "called the memory that asked it for counts" in result.warnings[0]
+        assert 1 == client.calls  # it would do it again
+
+    def test_the_client_may_catch_it_and_may_append(self):
+        """
+        Then it has answered, and what it appended counts as well.
+        """
+        refused = []
+
+        def first():
+            if not refused:
+                memory.append(user("three"))
+                with pytest.raises(ConfigError, match="without that memory's contexts") as told:
+                    memory.context()
+                refused.append(told)
+
+        memory = Memory(count=tokens.from_client(Asking(first), MODEL))
+        memory.append(user("one two"))
+        result = memory.context()
+
+        assert () == result.warnings
+        assert ["one two", "three"] == [message.text for message in result.messages]
+
+    def test_a_way_round_through_another_memory_is_found(self):
+        """
+        One memory's client asks another memory, whose client asks the first.
+        """
+        one = Memory(count=tokens.from_client(Asking(lambda: two.context()), MODEL))  # noqa: PLW0108  it is made below
+        two = Memory(count=tokens.from_client(Asking(lambda: one.context()), MODEL))  # noqa: PLW0108  it is made below
+        one.append(user("one"))
+        two.append(user("two"))
+        result = one.context()
+
+        assert () == result.warnings  # the second memory warns: its client failed
+        assert ["one"] == [message.text for message in result.messages]
+
+    @pytest.mark.parametrize("kind", [Asking, Awaiting])
+    def test_an_async_memory_refuses_alike(self, kind):
+        """
+        The client is asked in tasks or threads of its own, and is known there.
+        """
+
+        async def main():
+            loop = asyncio.get_running_loop()
+
+            def from_a_thread():
+                return asyncio.run_coroutine_threadsafe(memory.context(), loop).result(30)
+
+            client = kind(from_a_thread if kind is Asking else lambda: memory.context())  # noqa: PLW0108  it is made below
+            memory = AsyncMemory(count=tokens.from_client(client, MODEL))
+            await memory.append(user("one two"))
+            result = await asyncio.wait_for(memory.context(), 30)
+            return result.warnings
+
+        assert "called the memory that asked it for counts" in asyncio.run(main())[0]
+
+    def test_another_task_waits(self):
+        """
+        One that the client did not start finds the counts kept.
+        """
+
+        async def main():
+            came, goes = asyncio.Event(), asyncio.Event()
+
+            async def first():
+                came.set()
+                await goes.wait()
+
+            client = Awaiting(first)
+            memory = AsyncMemory(count=tokens.from_client(client, MODEL))
+            await memory.append(user("one two"))
+            one = asyncio.create_task(memory.context())
+            await came.wait()
+            two = asyncio.create_task(memory.context())
+            await asyncio.sleep(0)
+            goes.set()
+            warnings = [(await task).warnings for task in (one, two)]
+            calls = client.calls
+            await memory.context()
+            return warnings, client.calls - calls, calls
+
+        warnings, later, calls = asyncio.run(main())
+
+        assert [(), ()] == warnings
+        assert (0, 3) == (later, calls)  # the message, and twice what it is sent in
 
 
 class TestAsync:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unabridged.formats.bedrock_bytes import NAME, kept, own, read_opaque, write_opaque
-from unabridged.formats.bedrock_calls import loaded, read_call, write_call
+from unabridged.formats.bedrock_calls import read_call, write_call
 from unabridged.formats.bedrock_media import Names, media_left_out, read_media, write_media
 from unabridged.formats.bedrock_words import (
     read_text,
@@ -18,6 +18,7 @@ from unabridged.formats.bedrock_words import (
     write_thought,
 )
 from unabridged.formats.extras import Keys, refuse
+from unabridged.formats.json_texts import strict_value
 from unabridged.json_values import json_of
 from unabridged.messages import (
     Audio,
@@ -200,7 +201,7 @@ def _write_result(result: ToolResult, names: Names) -> dict[str, Any]:
 def _written(part: Part, names: Names) -> dict[str, Any]:
     shape = own(part.extra) if isinstance(part, Text) and part.extra else {}
     if isinstance(part, Text) and shape.get("as") == "json":
-        value = loaded(part.text)
+        value = strict_value(part.text)
         if value is not ...:
             return {"json": value, **shape.get("keys", {})}
 

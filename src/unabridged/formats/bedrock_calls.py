@@ -5,16 +5,16 @@ The API's `input` is an object, a call's arguments are JSON text. What another
 provider's model wrote and is no object is sent inside of one.
 """
 
-import json
 from typing import Any
 
 from unabridged.formats.bedrock_bytes import kept, own
 from unabridged.formats.extras import Keys, refuse
+from unabridged.formats.json_texts import strict_value
 from unabridged.json_values import json_of, sound_json
 from unabridged.messages import ToolCall
 from unabridged.parts import quick_call
 
-__all__ = ["loaded", "read_call", "write_call"]
+__all__ = ["read_call", "write_call"]
 
 
 def read_call(block: Keys, where: str) -> ToolCall | None:
@@ -79,28 +79,8 @@ def write_call(call: ToolCall) -> dict[str, Any]:
 
 
 def _input(arguments: str, *, is_any: bool) -> Any:
-    found = loaded(arguments)
+    found = strict_value(arguments)
     if found is ... or not (is_any or isinstance(found, dict)):
         return {"arguments": arguments}  # the API takes an object
 
     return found
-
-
-def loaded(text: str) -> Any:
-    """
-    The value of a JSON text, `...` for a text that is none.
-
-    >>> loaded('{"a": 1}'), loaded("{")
-    ({'a': 1}, Ellipsis)
-    """
-    try:
-        return _decode(text)
-    except (ValueError, RecursionError):
-        return ...
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)  # NaN and the like are no JSON
-
-
-_decode = json.JSONDecoder(parse_constant=_refuse_constant).decode

@@ -2,12 +2,12 @@
 The events of a Bedrock `converse_stream`, put together to the response that `converse` gives.
 """
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
 from unabridged.errors import FormatError
 from unabridged.formats.extras import refuse
+from unabridged.formats.json_texts import strict_value
 
 __all__ = ["assembled"]
 
@@ -130,9 +130,6 @@ def _input(text: object) -> Any:
     """
     if not isinstance(text, str) or not text:
         return {}
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {"arguments": text}
+    found = strict_value(text)
 
-    return found
+    return {"arguments": text} if found is ... else found

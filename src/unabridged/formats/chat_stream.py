@@ -24,8 +24,12 @@ def assembled(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     chunk, which has no choices. The events of the client's own stream helper
     hold these chunks, and do as well.
 
+    A stream that has ended says a finish reason, or at least gives its usage.
+    Of a server whose chunks never speak of one, that cannot be asked.
+
     Raises:
-        FormatError: there is no message in them: an error, or no choice.
+        FormatError: there is no message in them: an error, or no choice; or the
+            stream broke off.
 
     >>> chunks = [{"choices": [{"index": 0, "delta": {"content": text}}]} for text in ("Hel", "lo")]
     >>> assembled(chunks)["choices"][0]["message"]
@@ -34,6 +38,8 @@ def assembled(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     response: dict[str, Any] = {}
     choice: dict[str, Any] = {}
     message: dict[str, Any] = {"role": "assistant", "content": None}
+    count = 0
+    is_whole = False
     for event in events:
         chunk = event["chunk"] if isinstance(event.get("chunk"), Mapping) else event
         if chunk.get("error"):
@@ -41,6 +47,8 @@ def assembled(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
             raise FormatError(msg)
         if not isinstance(chunk.get("choices"), list):
             continue
+        count += 1
+        is_whole = is_whole or bool(choice and not chunk["choices"] and chunk.get("usage"))
         response |= {k: v for k, v in chunk.items() if k not in _PADDING and v is not None}
         for given in chunk["choices"]:
             if isinstance(given, Mapping) and given.get("index", 0) == 0:
@@ -49,6 +57,12 @@ def assembled(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
                 _merge(message, delta if isinstance(delta, Mapping) else {})
     if not choice:
         msg = "response: no message, none of the events of the stream has a choice"
+        raise FormatError(msg)
+    if "finish_reason" in choice and not choice["finish_reason"] and not is_whole:
+        msg = (
+            f"response: the stream broke off, none of its {count} chunks has a finish_reason; "
+            "pass every chunk once it has ended, or keep what came with assistant(text)"
+        )
         raise FormatError(msg)
     response["object"] = "chat.completion"
 

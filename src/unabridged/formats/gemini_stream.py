@@ -16,6 +16,7 @@ __all__ = ["assembled"]
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['([^']*)'\]")
 _VALUES = ("stringValue", "numberValue", "boolValue", "string_value", "number_value", "bool_value")
 _DEEPEST = 200
+_ENDS = ("finishReason", "finish_reason")
 _MORE = ("willContinue", "will_continue")
 _PARTIAL = ("partialArgs", "partial_args")
 
@@ -28,11 +29,14 @@ def assembled(events: Iterable[dict[str, Any]]) -> dict[str, Any]:
     that is signed, or says anything else, stays as it came.
 
     Raises:
-        FormatError: there is no chunk, or one has another form than the API's.
+        FormatError: there is no chunk, one has another form than the API's, or the
+            stream broke off: the last chunk of an answer says why it ended.
 
-    >>> def chunk(text):
-    ...     return {"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}}]}
-    >>> assembled([chunk("Good "), chunk("morning")])["candidates"][0]["content"]["parts"]
+    >>> def chunk(text, **more):
+    ...     content = {"role": "model", "parts": [{"text": text}]}
+    ...     return {"candidates": [{"content": content, **more}]}
+    >>> chunks = [chunk("Good "), chunk("morning", finishReason="STOP")]
+    >>> assembled(chunks)["candidates"][0]["content"]["parts"]
     [{'text': 'Good morning'}]
     """
     whole: dict[str, Any] = {}
@@ -54,9 +58,20 @@ def assembled(events: Iterable[dict[str, Any]]) -> dict[str, Any]:
         if "content" in candidate:
             candidate["content"]["parts"] = _without_blanks(candidate["content"]["parts"])
     if candidates:
+        _refuse_a_part(candidates[min(candidates)], count)
         whole["candidates"] = [candidates[at] for at in sorted(candidates)]
 
     return whole
+
+
+def _refuse_a_part(candidate: dict[str, Any], count: int) -> None:
+    if any(candidate.get(name) for name in _ENDS):
+        return
+    msg = (
+        f"response: the stream broke off, none of its {count} chunks has a finishReason; "
+        "pass every chunk once it has ended, or keep what came with assistant(text)"
+    )
+    raise FormatError(msg)
 
 
 def _dicts(value: object, where: str) -> list[dict[str, Any]]:

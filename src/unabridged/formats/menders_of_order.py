@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from attrs import evolve
 
 from unabridged.formats.provider import Mend, Provider
-from unabridged.formats.rules_of_content import ROLES
+from unabridged.formats.rules_of_content import ROLES, is_blank
 from unabridged.formats.rules_of_order import spoken_from
 from unabridged.formats.turns import Turn, as_seen, pairs_of, sent
 from unabridged.messages import Message, Part, Text, ToolResult, user
@@ -128,7 +128,11 @@ def home_results(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
         stay = [place for place in range(len(turn.seqs)) if place not in away.get(at, ())]
         if len(stay) == len(turn.seqs):
             mended.append(turn)
-        elif stay:
+        elif all(is_blank(turn.message.parts[place], api) for place in stay):
+            report.extend(
+                Mend("filled", turn.seqs[place], "a text without words") for place in stay
+            )
+        else:
             mended.append(turn.taking(stay))
         mended.extend(
             _as_results(turns[there].taking(places))

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from unabridged.errors import ConfigError
 from unabridged.items import Item
 from unabridged.messages import Message, Part, ToolCall, ToolResult
+from unabridged.tool_loops import is_made_up
 
 __all__ = [
     "LeftOut",
@@ -259,7 +260,8 @@ def pairs_of(turns: Sequence[Turn]) -> dict[tuple[int, int], tuple[int, int]]:
 
     The rule of `unabridged.links`: the newest turn before it that calls with its
     id, and there the first call that is still open. A result without one is an
-    orphan, and not in it.
+    orphan, and not in it. One that was made up stands behind all calls that are
+    tied together, where an id may have been reused: it takes the oldest open one.
 
     >>> from unabridged.testing import call, result, user
     >>> pairs_of(turns_of([call("c1"), user("wait"), result("c1"), result("c1")]))
@@ -267,13 +269,20 @@ def pairs_of(turns: Sequence[Turn]) -> dict[tuple[int, int], tuple[int, int]]:
     """
     pairs: dict[tuple[int, int], tuple[int, int]] = {}
     newest: dict[str, list[tuple[int, int]]] = {}
+    older: dict[str, list[tuple[int, int]]] = {}
     for at, turn in enumerate(turns):
         for place, part in enumerate(turn.message.parts):
-            if isinstance(part, ToolResult) and newest.get(part.call_id):
+            if not isinstance(part, ToolResult):
+                continue
+            if older.get(part.call_id) and is_made_up(turn.message):
+                pairs[at, place] = older[part.call_id].pop(0)
+            elif newest.get(part.call_id):
                 pairs[at, place] = newest[part.call_id].pop()
         fresh: dict[str, list[tuple[int, int]]] = {}
         for place, call in calls_in(turn):
             fresh.setdefault(call.id, []).append((at, place))
+        for id_ in fresh.keys() & newest.keys():
+            older.setdefault(id_, []).extend(newest[id_][::-1])
         newest |= {id_: places[::-1] for id_, places in fresh.items()}
 
     return pairs

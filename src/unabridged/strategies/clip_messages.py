@@ -32,7 +32,8 @@ class ClipMessages(Clip):
     whole view: put it after a cut, or into `TokenBudget(clip=…)`.
 
     Args:
-        tokens: the most the words of a message may have, marker included.
+        tokens: the most the words of a message may have, marker included; the marker
+            stays, also where it alone (of about 15 tokens) is more.
         newest: whether the newest user message is clipped too.
         pins: whether pinned messages are clipped too.
         count: a counter of its own; the memory's by default.

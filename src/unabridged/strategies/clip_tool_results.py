@@ -31,9 +31,11 @@ class ClipToolResults(Clip):
     into `TokenBudget(clip=…)`.
 
     Args:
-        tokens: the most a result may have, marker included.
+        tokens: the most a result may have, marker included; the marker stays, also
+            where it alone (of about 15 tokens) is more.
         head: tokens of its beginning to keep; by default what *tail* leaves, or half.
-        tail: tokens of its end to keep; by default what *head* leaves, or half.
+        tail: tokens of its end to keep; by default what *head* leaves, or half. Where
+            the marker leaves no room for both, they share it.
         exclude: names of tools whose results stay whole.
         pins: whether pinned messages are clipped too.
         count: a counter of its own; the memory's by default.

@@ -16,12 +16,12 @@ from unabridged.pipeline import Strategy
 from unabridged.records import Change, Drop, Fold, Insert
 from unabridged.results import TrimResult
 from unabridged.spans import Span
-from unabridged.tool_loops import answers
+from unabridged.tool_loops import MADE_UP, answers
 from unabridged.views import View
 
 __all__ = ["Repair"]
 
-MADE_UP = "No result: the call was never answered."
+NEVER = "No result: the call was never answered."
 WAITING = "No result yet: the call still waits for it."
 
 
@@ -97,8 +97,8 @@ class Repair(Strategy):
 
 
 def _made_up(call_id: str, *, waits: bool) -> Message:
-    words = WAITING if waits else MADE_UP
-    return tool(words, call_id=call_id, is_error=not waits, metadata={"made_up": True})
+    words = WAITING if waits else NEVER
+    return tool(words, call_id=call_id, is_error=not waits, metadata={MADE_UP: True})
 
 
 def _orphans(block: Block) -> Iterator[_Orphan]:

@@ -57,8 +57,8 @@ class TokenBudget(Strategy):
             *strict* and *replace*.
 
     Raises:
-        ConfigError: *limit* is below 1, *down_to* is not below it, both or a
-            wrong *share* is given.
+        ConfigError: *limit* is below 1, *down_to* is not below it (with a *share*:
+            at a run), both or a wrong *share* is given.
 
     >>> from unabridged import run, tokens
     >>> from unabridged.testing import assistant, user, view_of
@@ -102,7 +102,7 @@ class TokenBudget(Strategy):
             view,
             fitted.done,
             self,
-            reason=f"over the budget of {plural(self.down_to or limit, 'token')}",
+            reason=_reason(limit, self.down_to),
             strict=self.strict,
             marks=marks,
             replace=self.replace,
@@ -120,8 +120,7 @@ class TokenBudget(Strategy):
         """
         The cut with its clips, if it gains enough.
         """
-        reason = f"over the budget of {plural(limit, 'token')}"
-        clips = Clips(repr(self), self.clip, count, reason, self.replace)
+        clips = Clips(repr(self), self.clip, count, _reason(limit), self.replace)
 
         def cut_of(view: View) -> Cut:
             return cut(view, limit, count, "tokens", rules)
@@ -141,7 +140,15 @@ class TokenBudget(Strategy):
             )
             raise ConfigError(msg)
 
-        return max(1, int(self.share * ctx.budget.history))
+        limit = max(1, int(self.share * ctx.budget.history))
+        if self.down_to is not None and self.down_to >= limit:
+            msg = (
+                f"step {self!r}: `down_to` ({self.down_to:_}) must be below the share, which is "
+                f"{limit:_} of the {ctx.budget.history:_} tokens that {ctx.budget!r} leaves"
+            )
+            raise ConfigError(msg)
+
+        return limit
 
     def _rules(self, start: int) -> CutRules:
         return CutRules(
@@ -153,3 +160,9 @@ class TokenBudget(Strategy):
             down_to=self.down_to,
             start=start,
         )
+
+
+def _reason(limit: int, down_to: int | None = None) -> str:
+    mark = f", down to {down_to:_}" if down_to else ""
+
+    return f"over the budget of {plural(limit, 'token')}{mark}"

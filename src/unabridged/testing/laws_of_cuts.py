@@ -173,6 +173,7 @@ def openers_stay(
     After a cut, what is kept brings the user message that opened its round.
 
     So it is under `opening="question"`; under the others only pins and pending calls do.
+    Where that message was taken out, the one that opened the round before stands for it.
 
     >>> from unabridged.testing import assistant, user
     >>> openers_stay(Window(1), Log.of([user("a"), assistant("b"), assistant("c")]))
@@ -186,17 +187,28 @@ def openers_stay(
     after = outcome(strategy, before, context, ask).view
     for block in before.blocks:
         head = block[0]
-        if not head.opener or head.opener not in before.sources or not block[-1].sources:
+        opener = _opener(before, head.opener)
+        if not opener or not block[-1].sources:
             continue
         pins = {item.pin for item in block} - ({"", "role"} if lax else {""})
         brings = asked or pins or _waits(before, block)
         if brings and head.message.role not in {"system", "developer"} and _there(after, block):
             must(
-                head.opener in after.sources,
+                opener in after.sources,
                 "entry {} stays, and entry {}, which opened its round, left",
                 head.sources,
-                head.opener,
+                opener,
             )
+
+
+def _opener(view: View, opener: int) -> int:
+    """
+    The entry that opens a round in the view: *opener*, or the newest one before it; 0 for none.
+    """
+    if opener in view.sources:
+        return opener
+
+    return max((item.first for item in view if item.opens and item.first < opener), default=0)
 
 
 def _waits(view: View, block: Block) -> bool:

@@ -29,7 +29,8 @@ def _tokens(_instance: object, attribute: object, value: int) -> None:
     name = getattr(attribute, "name", "")
     least = 1 if name == "window" else 0
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        msg = f"Budget: `{name}` must be an int of tokens, {least} or more, got {value!r}"
+        text = "the prompt's text or " if name == "system" else ""
+        msg = f"Budget: `{name}` must be {text}an int of tokens, {least} or more, got {value!r}"
         raise ConfigError(msg)
 
 

@@ -8,6 +8,7 @@ view and context alone.
 
 import re
 from collections.abc import Iterable, Iterator
+from inspect import isfunction
 
 from attrs import field, frozen
 
@@ -21,7 +22,9 @@ from unabridged.tokens.kept import Kept, kept
 __all__ = ["KIND", "Calibrated", "Corrected", "calibrated"]
 
 KIND = "usage"
+_FUNCTION = re.compile(r"<function ([\w.]+) at 0x[0-9A-Fa-f]+>")
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+_NAMELESS = re.compile(r"<lambda>|<locals>|" + _ADDRESS.pattern)
 
 
 def _counts(value: TokenCounter) -> Kept:
@@ -51,6 +54,17 @@ class Calibrated:
     counts: Kept = field(converter=_counts)
     model: str = field(default="", validator=_name, kw_only=True)
 
+    def __attrs_post_init__(self) -> None:
+        name = _called(self.counter)
+        if not self.model and (found := _NAMELESS.search(name)):
+            what = "an object without a repr" if found[0].startswith(" at") else found[0]
+            msg = (
+                f"calibrated: the counter {name} has no name by which its notes in a log are told "
+                f"from those of another ({what}); name the model it counts for, as in "
+                "calibrated(counter, model='…'), or give a function of a module"
+            )
+            raise ConfigError(msg)
+
     def __call__(self, message: Message, /) -> int:
         """
         The tokens of the message, not corrected: that takes the notes of a thread.
@@ -76,9 +90,11 @@ class Calibrated:
         """
         The key of its notes in the log.
         """
-        name = _ADDRESS.sub("", repr(self.counter))  # another process has it elsewhere
+        name = _called(self.counter)
+        if self.model:
+            return f"{self.model}: {_ADDRESS.sub('', name)}"  # another process has it elsewhere
 
-        return f"{self.model}: {name}" if self.model else name
+        return name
 
     def corrected(self, notes: Iterable[Note]) -> "Corrected":
         """
@@ -107,6 +123,16 @@ class Calibrated:
         return f"calibrated({self.counter!r}{model})"
 
 
+def _called(counter: TokenCounter) -> str:
+    """
+    What a counter is called in every process: functions by their names.
+    """
+    module = counter.__module__ if isfunction(counter) else ""
+    name = _FUNCTION.sub(r"\1", repr(counter))
+
+    return f"{module}.{name}" if module and not name.startswith("<") else name
+
+
 def _pairs(notes: Iterable[Note]) -> Iterator[tuple[int, int]]:
     for note in notes:
         match note.value.value:
@@ -133,10 +159,14 @@ def calibrated(counter: TokenCounter, *, model: str = "") -> Calibrated:
     memory, it counts as *counter* does. As a strategy's own `count=` it is not
     corrected: give it to the memory.
 
-    Name the *model* where one thread is sent to several: each has its own notes.
+    Notes go by the counter's name, so that another process knows them. Name the
+    *model* where one thread is sent to several, for then each has its own, and
+    for a counter that has no name: a lambda, a function made in a function, an
+    object without a repr of its own.
 
     Raises:
-        ConfigError: *counter* is no function, or is calibrated already.
+        ConfigError: *counter* is no function, is calibrated already, or has no
+            name and no *model*.
 
     >>> from unabridged import Memory, tokens, user
     >>> memory = Memory(count=tokens.calibrated(tokens.words))

@@ -59,8 +59,9 @@ class Counter(TokenCounter, Protocol):
     """
     A counter that says what its counts promise.
 
-    `bound` speaks of text. What is not text goes by the provider's formula,
-    or by a flat figure where its size is not known.
+    `bound` speaks of text. What is not text goes by the provider's formula: an
+    estimate, by a flat figure or by the bytes of the file where its size cannot
+    be read from it.
 
     >>> rough.bound
     'estimate'
@@ -132,6 +133,19 @@ class _Rough:
 
 @frozen(repr=False)
 class _OfText:
+    """
+    Count a message by a function of its `counted_text()`.
+
+    `tokens.words` counts words, for examples and for limits a person can check;
+    `tokens.quarter` a token for every four characters begun, at least 1, the
+    habit of many libraries; `tokens.of_text` makes one of your function. Roles,
+    pictures and documents cost nothing here.
+
+    >>> from unabridged.messages import user
+    >>> words(user("the cat sat")), quarter(user("the cat sat"))
+    (3, 3)
+    """
+
     measure: Measure = field(validator=_function)
     label: str = field(default="", eq=False)
 

@@ -5,12 +5,12 @@ OpenAI's for chats (cookbook, "How to count tokens with tiktoken"), with the
 provider's own for what is not text. `exact` says what is counted and what not.
 """
 
-import base64
 import re
 from typing import assert_never
 
 from attrs import frozen
 
+from unabridged.errors import ConfigError
 from unabridged.messages import (
     Audio,
     Document,
@@ -23,8 +23,9 @@ from unabridged.messages import (
     ToolCall,
     ToolResult,
 )
-from unabridged.tokens.headers import look
+from unabridged.tokens.headers import decoded, look
 from unabridged.tokens.media import MEDIA, Media
+from unabridged.tokens.pdf import pages_by_size
 from unabridged.tokens.texts import Measure
 
 __all__ = ["Costs", "total"]
@@ -65,6 +66,12 @@ def total(message: Message, costs: Costs) -> int:
     >>> total(user("hello"), Costs(len, len))
     12
     """
+    if not isinstance(message, Message):
+        msg = (
+            f"a counter takes a message, got {type(message).__name__}; "
+            "build one, as in user('hello'), or load a provider's dicts with formats"
+        )
+        raise ConfigError(msg)
     tokens = costs.message + costs.label(message.role)
     if message.name is not None:
         tokens += NAME_TOKENS + costs.label(message.name)
@@ -108,26 +115,29 @@ def _image(part: Image, media: Media) -> int:
 def _document(part: Document, costs: Costs) -> int:
     """
     Plain text by its tokens, also where it stands in base64; all else by its pages.
+
+    Those of what is neither text nor PDF are estimated by the size of the file.
     """
     named = costs.text(part.name) if part.text else 0
     tokens = named + costs.text(part.text)
     if not _elsewhere(part):
         return tokens
-    if part.data and _PLAIN.match(part.media_type):
-        words = _decoded(part.data)
-        if words is not None:
-            return tokens + costs.text(words)
-    seen = look(_inline(part))
-    whole = costs.media.of(seen) if seen.kind else costs.media.document()
+    inline = _inline(part)
+    if inline and _PLAIN.match(_media_type(part, inline)):
+        words = decoded(inline)
+        return tokens + costs.text(inline if words is None else words.decode("utf-8", "replace"))
+    seen = look(inline)
+    if seen.kind:
+        return tokens + costs.media.of(seen)
 
-    return tokens + whole
+    return tokens + costs.media.document(pages_by_size(len(inline) * 3 // 4))
 
 
-def _decoded(data: str) -> str | None:
-    try:
-        return base64.b64decode(data, validate=True).decode("utf-8", "replace")
-    except ValueError:  # not base64
-        return None
+def _media_type(part: Document, inline: str) -> str:
+    if part.media_type or not inline.startswith("data:"):
+        return part.media_type
+
+    return inline[5:105].partition(",")[0].strip().lower()
 
 
 def _opaque(part: Opaque, costs: Costs) -> int:

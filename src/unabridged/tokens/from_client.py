@@ -85,6 +85,11 @@ def from_client(client: Any, model: str) -> FromClient:
     makes (a summary, a marker) counts roughly until then, too. Outside a memory
     nothing is asked: called by itself the counter gives the rough count.
 
+    While the client answers, other threads and tasks append freely; one that
+    wants a context waits. The client itself may append too, but a context of
+    the memory that asks it is refused with a `ConfigError`, for that would wait
+    for the client's own answer.
+
     *client* is anthropic's `Anthropic` or `AsyncAnthropic`, or google-genai's
     `Client` or its `client.aio`; an async one needs an `AsyncMemory`. Its own
     time-out and retries hold, so give it short ones.

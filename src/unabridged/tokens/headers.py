@@ -2,24 +2,26 @@
 What the first bytes of a picture, a sound, a film or a PDF say of its size.
 
 Base64 is decoded a few bytes at a time, where a header stands; nothing is
-decoded whole but a PDF, whose pages are counted by their marks. A file that
-is not understood is no error: its size is unknown.
+decoded whole but a PDF, whose pages are counted. A file that is not understood
+is no error: its size is unknown.
 """
 
 import binascii
 import re
 import struct
 from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
 
-__all__ = ["UNKNOWN", "Seen", "look"]
+from unabridged.tokens.pdf import pages_in
+
+__all__ = ["UNKNOWN", "Seen", "decoded", "look"]
 
 STEPS = 2_000  # headers that are read before a file is given up
-MOST_PAGES = 5_000  # no provider takes so many; more are marks in a broken file
 LARGEST = 100_000  # pixels; a larger side is a broken header
 LONGEST = 1_000_000  # seconds, as well
-_PAGE = re.compile(rb"/Type\s*+/Page(?![A-Za-z])")
 
-_BREAKS = ("\n", "\r", " ", "\\")
+_BREAKS = ("\n", "\r", "\t", " ", "\\")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]*+=*+")
 _URL_SAFE = str.maketrans("-_", "+/")
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # JPEG: what holds the size
 _MARK = 0xFF  # JPEG: what begins each marker
@@ -55,7 +57,8 @@ def look(data: str) -> Seen:
     """
     What the base64 *data*, or a data URL, holds, read from its header alone.
 
-    Knows PNG, JPEG, GIF, WebP, WAV, MP3, MP4 and PDF. Seconds are rounded up.
+    Knows PNG, JPEG, GIF, WebP, WAV, MP3, MP4 and PDF. Seconds are rounded up; the
+    pages of a PDF that cannot be read are estimated by its size.
 
     >>> look("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAoAAAAHg")
     Seen(kind='image', width=640, height=480, seconds=0, pages=0)
@@ -72,10 +75,26 @@ def look(data: str) -> Seen:
     bytes_ = max(1, len(data) * 3 // 4)
     if max(seen.width, seen.height) > LARGEST or seen.seconds > min(LONGEST, bytes_):
         return Seen(seen.kind)
-    if seen.pages > MOST_PAGES:
-        return Seen(seen.kind)
 
     return seen
+
+
+def decoded(data: str) -> bytes | None:
+    r"""
+    The bytes that *data* holds: base64 in any of its spellings, or a data URL; None if neither.
+
+    >>> decoded("aGVs\nbG8"), decoded("data:text/plain,a%20b"), decoded("hello, world")
+    (b'hello', b'a b', None)
+    """
+    if data.startswith("data:"):
+        head, _, rest = data.partition(",")
+        if not head.lower().endswith(";base64"):
+            return unquote_to_bytes(rest.encode("utf-8", "replace"))
+    file = _File(data)
+    if not _BASE64.fullmatch(file.data) or len(file.data.rstrip("=")) % 4 == 1:
+        return None
+
+    return file.at(0, file.size)
 
 
 class _File:
@@ -120,8 +139,7 @@ def _read(file: _File, head: bytes) -> Seen:  # noqa: PLR0911  one a format
         case _ if head[4:8] == b"ftyp":
             return Seen("audio" if head[8:12] == b"M4A " else "video", seconds=_mp4(file))
         case _ if head.startswith(b"%PDF"):
-            pages = len(_PAGE.findall(file.at(0, file.size)))
-            return Seen("document", pages=pages)
+            return Seen("document", pages=pages_in(file.at(0, file.size)))
         case _ if head.startswith(
             (b"ID3", b"\xff\xe3", b"\xff\xf2", b"\xff\xf3", b"\xff\xfa", b"\xff\xfb")
         ):

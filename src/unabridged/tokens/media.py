@@ -87,8 +87,8 @@ class Media:
     """
     What a family of models charges: pictures, a PDF's *page*, a second of *audio* and of *video*.
 
-    A picture of unknown size is taken for 1,024 x 1,024, a document for one
-    page, sound and film for 30 seconds.
+    A picture of unknown size is taken for 1,024 x 1,024, a document that is
+    elsewhere for one page, sound and film for 30 seconds.
 
     >>> MEDIA["gpt-4o"].document(3), MEDIA["gemini-2"].audio_tokens(0)
     (6000, 960)

@@ -41,7 +41,9 @@ def exact(encoding: str = "o200k_base", *, images: str = "") -> Counter:
     Other parts go by the model's formula, never by the length of their base64:
     an image by its width, height and detail, which are read from its header if
     they are not given (1,024 x 1,024 if there is none: 765 for gpt-4o); a PDF
-    2,000 a page, audio 32 a second. An opaque part counts its JSON text, where
+    2,000 a page, audio 32 a second. Pages that cannot be counted, those of a
+    Word file or an encrypted PDF, are estimated at one for each 10,000 bytes; a
+    file that is elsewhere counts as one page. An opaque part counts its JSON text, where
     a string of more than 1,000 characters of base64 is taken for a file.
     Signatures, encrypted reasoning, metadata and `extra` are not counted.
 
