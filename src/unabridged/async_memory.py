@@ -1,7 +1,7 @@
 """
 AsyncMemory: as `Memory`, awaited.
 
-What both do stands once, in `keeping`. The length of this module is that of
+What both do stands once, in `keeping`; the length of this module is that of
 the list of names, each with its arguments and their types once more.
 """
 
