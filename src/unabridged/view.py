@@ -25,6 +25,7 @@ __all__ = ["View"]
 
 EMPTY = ThreadState()
 _first = attrgetter("first")
+_HELD = list, tuple
 
 
 class View(Sequence[Item]):
@@ -69,7 +70,7 @@ class View(Sequence[Item]):
         pins: Span = NOTHING,
         log: ThreadState = EMPTY,
     ) -> None:
-        self._items: Sequence[Item] = items if isinstance(items, list | tuple) else tuple(items)
+        self._items: Sequence[Item] = items if isinstance(items, _HELD) else tuple(items)
         self._size = len(self._items) if size is None else size
         self._sources = sources
         self._wide = wide

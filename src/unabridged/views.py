@@ -32,6 +32,9 @@ def apply(view: View, changes: Iterable[Change]) -> View:
     >>> [item.message.text for item in apply(view, [Drop(Span.one(1))])]
     ['b']
     """
+    changes = tuple(changes)
+    if len(changes) == 1 and isinstance(changes[0], Drop):  # all that a cut wants
+        return _without(view, changes[0].sources)
     for kind, group in itertools.groupby(changes, type):
         run: list[Any] = list(group)
         if kind is Fold:
@@ -72,7 +75,9 @@ def _without(view: View, dropped: Span) -> View:
         items = _with_anchors([item for item in rest if item is not None])
         return view.replaced(_ordered(items), hidden=hidden, sources=sources)
     runs = _runs_outside(view, dropped)
-    items = [item for start, stop in runs for item in view.items[start:stop]]
+    items: list[Item] = []
+    for start, stop in runs:
+        items += view.items[start:stop]
     met = [item for item in view.wide if not item.sources.isdisjoint(dropped)]
     if not met:
         starts = view.starts_of(runs)
