@@ -6,17 +6,30 @@ messages are counted it need not even do that.
 """
 
 from collections.abc import Callable, Collection, Container
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from attrs import evolve
 
 from unabridged.messages import Message
-from unabridged.must import CutRules, Must, opener_of
+from unabridged.must import CutRules, Must, brings, opener_of
+from unabridged.tokens import Kept
 from unabridged.views import View
 
-__all__ = ["Scales", "Weigh", "suffix"]
+__all__ = ["Scales", "Suffix", "Weigh", "suffix"]
 
 Weigh: TypeAlias = Callable[[Message], int]
+
+
+class Suffix(NamedTuple):
+    """
+    Where a suffix starts, the places it was *widened* by, and the *opener* it brings along.
+
+    The opener is a place, -1 if there is none to bring, None if nobody looked.
+    """
+
+    start: int
+    widened: tuple[int, ...] = ()
+    opener: int | None = None
 
 
 class Scales:
@@ -25,8 +38,9 @@ class Scales:
     """
 
     def __init__(self, view: View, weigh: Weigh | None, weightless: frozenset[int]) -> None:
-        self._at = view.at
-        self.weigh = weigh
+        self.alike = weigh is None  # each weighs one
+        self.weigh = _one if weigh is None else weigh.count_of if isinstance(weigh, Kept) else weigh
+        self._items = view.items
         self._weightless = weightless
 
     def __call__(self, place: int) -> int:
@@ -36,7 +50,7 @@ class Scales:
         if place in self._weightless:
             return 0
 
-        return 1 if self.weigh is None else self.weigh(self._at(place).message)
+        return self.weigh(self._items[place].message)
 
     def block(self, start: int, stop: int, but: Container[int]) -> int:
         """
@@ -50,50 +64,51 @@ class Scales:
         return self(start)
 
 
+def _one(_message: Message) -> int:
+    return 1
+
+
 def suffix(  # noqa: PLR0913  the one place that scans
     view: View, limit: int, base: int, scales: Scales, must: Must, rules: CutRules
-) -> tuple[int, tuple[int, ...], bool] | None:
+) -> Suffix | None:
     """
-    Where the longest suffix that fits starts, and what it was widened by; None if all fits.
+    The longest suffix that fits; None if all does.
 
     Blocks are taken from the end while they fit; then, as the opener of the
-    first one has to fit too, they are given back until it does. The last of the
-    three says that the suffix is known to bring no opener along.
+    first one has to fit too, they are given back until it does.
     """
     if rules.by == "rounds" and view.find(view.log.links.asked) >= 0:
         return _suffix_of_rounds(view, limit, base, scales, must, rules)
-    stay, weight, weigh = must.places, scales.block, scales.weigh
-    items = view.items
-    stop, total = view.size, base
-    lowest = -1, base
-    if weigh is None and limit > base:
+    stay, weigh, items = must.places, scales.weigh, view.items
+    stop, total, lowest = view.size, base, -1
+    if scales.alike and limit > base:
         stop, total, lowest = _skipped(view, limit - base, base, stay)
     for start in view.starts(before=stop):
         if start not in stay:
-            if stop > start + 1:
-                new = weight(start, stop, stay)
-            else:  # as `weight`, without the calls: this is each turn's way
-                new = 1 if weigh is None else weigh(items[start].message)
+            if stop == start + 1:  # as `block`, without the calls: this is each turn's way
+                new = weigh(items[start].message)
+            else:
+                new = scales.block(start, stop, stay)
             if new and total + new > limit:
                 break
             total += new
-            lowest = start, total
+            lowest = start
         stop = start
     else:
         return None
-    failed, alone = range(start, stop), False
-    if rules.opening == "question" and lowest[0] >= 0:
-        found, alone = _given_back(view, lowest, limit, scales, must)
+    failed, opener = range(start, stop), None
+    if rules.opening == "question" and lowest >= 0:
+        found, opener = _given_back(view, lowest, total, limit, scales, must)
         stop, total, failed = found or (stop, total, failed)
     if rules.straddle == "keep" and len(failed) > 1 and 0 < scales(failed[-1]) <= limit - total:
-        return failed.start, tuple(failed), False
+        return Suffix(failed.start, tuple(failed))
 
-    return stop, (), alone
+    return Suffix(stop, opener=opener)
 
 
 def _skipped(
     view: View, room: int, base: int, stay: Collection[int]
-) -> tuple[int, int, tuple[int, int]]:
+) -> tuple[int, int, int]:
     """
     Where `suffix` is once it has taken the blocks that hold *room* messages at most: no scan.
     """
@@ -104,25 +119,24 @@ def _skipped(
         place -= 1
     start = view.start_from(place)
     if start < 0:
-        return view.size, base, (-1, base)
+        return view.size, base, -1
     first = start
     while first in stay:
         first += 1
-    taken = base + view.size - start - sum(1 for other in stay if other >= start)
+    taken = base + view.size - start - sum([other >= start for other in stay])
 
-    return start, taken, (first, taken) if first < view.size else (-1, base)
+    return start, taken, first if first < view.size else -1
 
 
 def _given_back(
-    view: View, lowest: tuple[int, int], limit: int, scales: Scales, must: Must
-) -> tuple[tuple[int, int, range] | None, bool]:
+    view: View, start: int, total: int, limit: int, scales: Scales, must: Must
+) -> tuple[tuple[int, int, range] | None, int]:
     """
-    The suffix less its first blocks, until the opener that it brings along fits.
+    The suffix from *start* less its first blocks, until the opener that it brings along fits.
 
     Where it starts then, its weight, the last block that went; None if none had
-    to. And whether it is known to bring none along.
+    to. And the place of the opener, -1 if it brings none that is not there.
     """
-    start, total = lowest
     found: tuple[int, int, range] | None = None
     while start < view.size:
         if start in must.places:
@@ -130,20 +144,20 @@ def _given_back(
             continue
         opener = opener_of(view, start)
         if opener < 0 or opener in must.places:
-            return found, True
+            return found, -1
         if scales(opener) <= limit - total:
-            return found, False
+            return found, opener if brings(view, start) else -1
         block = view.block_at(start)
         start = block.stop
         total -= scales.block(block.start, start, must.places)
         found = start, total, block
 
-    return found, True
+    return found, -1
 
 
 def _suffix_of_rounds(  # noqa: PLR0913  as the one above
     view: View, limit: int, total: int, scales: Scales, must: Must, rules: CutRules
-) -> tuple[int, tuple[int, ...], bool] | None:
+) -> Suffix | None:
     """
     As `suffix`, by whole rounds; a newest round that does not fit is cut by blocks.
     """
@@ -153,7 +167,7 @@ def _suffix_of_rounds(  # noqa: PLR0913  as the one above
         waiting += scales.block(start, stop, must.places)
         if total + waiting > limit:
             if whole < view.size:
-                return whole, (), False
+                return Suffix(whole)
             return suffix(view, limit, total, scales, must, evolve(rules, by="blocks"))
         if view.at(start).opens:
             total, waiting, whole = total + waiting, 0, start

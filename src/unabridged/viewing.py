@@ -182,9 +182,9 @@ class Loaded:
     def _item(self, entry: Entry) -> Item:
         seq, state = entry.seq, self.state
         pin = ""
-        if state.hand and seq in state.hand:
+        if state.hand.last >= seq and seq in state.hand:
             pin = "hand"
-        elif state.role and seq in state.role:
+        elif state.role.last >= seq and seq in state.role:
             pin = "role"
         head, opener = entry.head, entry.opener
         for last, known in state.reopened:
