@@ -36,6 +36,7 @@ LAYERS = (
     "states",
     "items",
     "starts",
+    "sums",
     "units",
     "view",
     "views",
@@ -113,6 +114,7 @@ INSIDE = frozenset(
         *(
             "broken",
             "starts",
+    "sums",
             "suffixes",
             "counting",
             "endpoints",

@@ -7,8 +7,7 @@ message and the user message that opened a round are treated alike everywhere.
 """
 
 from collections.abc import Iterable
-
-from attrs import field, frozen
+from typing import NamedTuple
 
 from unabridged.items import Item, Unloaded
 from unabridged.links import is_bare_result
@@ -34,8 +33,7 @@ __all__ = [
 _RESPONDS = frozenset({"assistant", "tool"})
 
 
-@frozen
-class Cut:
+class Cut(NamedTuple):
     """
     A cut of a view: the entries that leave, the first one kept of the suffix, what is over.
 
@@ -44,7 +42,7 @@ class Cut:
 
     dropped: Span
     first: int = 0
-    moved: bool = field(default=False)
+    moved: bool = False
     over: Overrun | None = None
 
 

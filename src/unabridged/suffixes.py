@@ -5,14 +5,17 @@ The scan of each cut, and so of each turn: it reads what it keeps, and where
 messages are counted it need not even do that.
 """
 
-from collections.abc import Callable, Collection, Container
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Container, Sequence
 from typing import NamedTuple, TypeAlias
 
 from attrs import evolve
 
 from unabridged.messages import Message
 from unabridged.must import CutRules, Must, brings, opener_of
+from unabridged.sums import Sums, Tail
 from unabridged.tokens import Kept
+from unabridged.tokens.from_client import FromClient
 from unabridged.views import View
 
 __all__ = ["Scales", "Suffix", "Weigh", "suffix"]
@@ -37,11 +40,35 @@ class Scales:
     What the loaded item at a place weighs; those that do not count weigh nothing.
     """
 
+    __slots__ = ("_items", "_low", "_shift", "_size", "_summed", "_sums", "_weightless", "weigh")
+
     def __init__(self, view: View, weigh: Weigh | None, weightless: frozenset[int]) -> None:
-        self.alike = weigh is None  # each weighs one
-        self.weigh = _one if weigh is None else weigh.count_of if isinstance(weigh, Kept) else weigh
         self._items = view.items
+        self._size = view.size
         self._weightless = weightless
+        # running sums of the places from `low` on; None where each weighs one
+        self._sums: Sequence[int] | None = None
+        self._summed: Sums | None = None
+        if weigh is None:
+            self.weigh: Weigh = _one
+        else:
+            self.weigh = weigh.count_of if isinstance(weigh, Kept) else weigh
+            self._take_sums(view.tail_sums, weigh)
+
+    def _take_sums(self, tail: Tail | None, weigh: Weigh) -> None:
+        """
+        Take what is known of the view's last items; if nothing is, its end is.
+        """
+        self._low, self._shift, self._sums = self._size, -self._size, (0,)
+        # what an endpoint has not counted yet counts roughly, and may be another number tomorrow
+        if tail is None or not isinstance(weigh, Kept) or isinstance(weigh.counter, FromClient):
+            return
+        size = self._size + tail.shift
+        self._summed = tail.tally.sums(weigh, self.weigh)
+        known = self._summed.known(size)
+        if known is not None and known[0] <= size:
+            self._sums, self._shift = known[1], tail.shift - known[0]
+            self._low = max(tail.low, -self._shift)
 
     def __call__(self, place: int) -> int:
         """
@@ -51,6 +78,35 @@ class Scales:
             return 0
 
         return self.weigh(self._items[place].message)
+
+    def reached(self, room: int) -> int:
+        """
+        Where the longest run of the newest items starts that weigh *room*, as far as is known.
+        """
+        sums = self._sums
+        if sums is None:
+            return self._size - room
+        shift = self._shift
+        stop = self._size + shift
+
+        return bisect_left(sums, sums[stop] - room, self._low + shift, stop) - shift
+
+    def last(self, start: int) -> int:
+        """
+        What the items from *start* on weigh together, where `reached` came so far.
+        """
+        sums, size = self._sums, self._size
+        if sums is None:
+            return size - start
+
+        return sums[size + self._shift] - sums[start + self._shift]
+
+    def went(self, start: int, tail: Tail | None) -> None:
+        """
+        Keep what was weighed from *start* on, of the view's *tail*, if it is more than was known.
+        """
+        if self._summed is not None and tail is not None and tail.low <= start < self._low:
+            self._summed.begin(start + tail.shift, self._size + tail.shift)
 
     def block(self, start: int, stop: int, but: Container[int]) -> int:
         """
@@ -81,8 +137,9 @@ def suffix(  # noqa: PLR0913  the one place that scans
         return _suffix_of_rounds(view, limit, base, scales, must, rules)
     stay, weigh, items = must.places, scales.weigh, view.items
     stop, total, lowest = view.size, base, -1
-    if scales.alike and limit > base:
-        stop, total, lowest = _skipped(view, limit - base, base, stay)
+    if limit > base:
+        stop, total, lowest = _skipped(view, limit - base, base, scales, stay)
+    start = stop
     for start in view.starts(before=stop):
         if start not in stay:
             if stop == start + 1:  # as `block`, without the calls: this is each turn's way
@@ -95,7 +152,9 @@ def suffix(  # noqa: PLR0913  the one place that scans
             lowest = start
         stop = start
     else:
+        scales.went(start, view.tail_sums)
         return None
+    scales.went(start, view.tail_sums)
     failed, opener = range(start, stop), None
     if rules.opening == "question" and lowest >= 0:
         found, opener = _given_back(view, lowest, total, limit, scales, must)
@@ -107,23 +166,27 @@ def suffix(  # noqa: PLR0913  the one place that scans
 
 
 def _skipped(
-    view: View, room: int, base: int, stay: Collection[int]
+    view: View, room: int, base: int, scales: Scales, stay: Collection[int]
 ) -> tuple[int, int, int]:
     """
-    Where `suffix` is once it has taken the blocks that hold *room* messages at most: no scan.
+    Where `suffix` is once it has taken the blocks that are known to fit in *room*: no scan.
     """
-    place = view.size - room
-    for other in sorted(stay, reverse=True):
+    place, free, weighed = scales.reached(room), 0, view.size
+    for other in sorted(stay, reverse=True):  # these are in *base* already
         if other < place - 1:
             break
-        place -= 1
+        weighed = other
+        free += scales.weigh(view.items[other].message)
+        place = scales.reached(room + free)
     start = view.start_from(place)
     if start < 0:
         return view.size, base, -1
+    if weighed < start:  # it is next to what was taken, and not in it
+        free = sum([scales.weigh(view.items[other].message) for other in stay if other >= start])
+    taken = base + scales.last(start) - free
     first = start
     while first in stay:
         first += 1
-    taken = base + view.size - start - sum([other >= start for other in stay])
 
     return start, taken, first if first < view.size else -1
 

@@ -19,6 +19,7 @@ from unabridged.records import Note
 from unabridged.spans import NOTHING, Span
 from unabridged.starts import Starts, is_whole, starts_of_runs
 from unabridged.states import ThreadState
+from unabridged.sums import Tail
 from unabridged.units import Blocks, Rounds, from_the_end
 
 __all__ = ["View"]
@@ -56,6 +57,7 @@ class View(Sequence[Item]):
         "log",
         "pins",
         "size",
+        "tail_sums",
         "worked_out",
     )
 
@@ -71,6 +73,8 @@ class View(Sequence[Item]):
         starts: Starts | None = None,
         pins: Span = NOTHING,
         log: ThreadState = EMPTY,
+        tail_sums: Tail | None = None,
+        edge: int | None = None,
     ) -> None:
         self.items: Sequence[Item] = items if isinstance(items, _HELD) else tuple(items)
         self.size = len(self.items) if size is None else size
@@ -82,9 +86,12 @@ class View(Sequence[Item]):
         self.hidden = hidden
         self.pins = pins
         self.log = log
+        self.tail_sums = tail_sums
         self.handed_on: tuple[dict[object, Any], Sequence[Item], int] | None = None
         self.worked_out: dict[object, Any] = {}
-        self._edge = self.after(hidden.last) if hidden else 0
+        if edge is None:
+            edge = self.after(hidden.last) if hidden else 0
+        self._edge = edge
 
     # -- as a sequence
 
@@ -345,6 +352,7 @@ class View(Sequence[Item]):
         anchored: bool | None = None,
         starts: Starts | None = None,
         pins: Span | None = None,
+        tail_sums: Tail | None = None,
     ) -> Self:
         """
         A view of the same log with other items; *starts* are given if nothing but items left.
@@ -358,6 +366,7 @@ class View(Sequence[Item]):
             starts=starts,
             pins=self.pins if pins is None else pins,
             log=self.log,
+            tail_sums=tail_sums,
         )
         if starts is not None:
             view.handed_on = self.worked_out, self.items, self.size

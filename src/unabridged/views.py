@@ -80,9 +80,18 @@ def _without(view: View, dropped: Span) -> View:
         items += view.items[start:stop]
     met = [item for item in view.wide if not item.sources.isdisjoint(dropped)]
     if not met:
-        starts = view.starts_of(runs)
+        sums = view.tail_sums
+        if sums is not None:
+            last = runs[-1] if runs and runs[-1][1] == view.size else None
+            sums = sums.after(last, view.size - len(items)) if last else None
         return view.replaced(
-            items, hidden=hidden, sources=sources, wide=view.wide, anchored=False, starts=starts
+            items,
+            hidden=hidden,
+            sources=sources,
+            wide=view.wide,
+            anchored=False,
+            starts=view.starts_of(runs),
+            tail_sums=sums,
         )
     left = [left for item in met if (left := _rest(item, dropped))]
     items = sorted([*(item for item in items if item not in met), *left], key=_first)
