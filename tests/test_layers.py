@@ -114,7 +114,7 @@ INSIDE = frozenset(
         *(
             "broken",
             "starts",
-    "sums",
+            "sums",
             "suffixes",
             "counting",
             "endpoints",

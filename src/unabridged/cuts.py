@@ -7,7 +7,8 @@ message and the user message that opened a round are treated alike everywhere.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from attrs import field, frozen
 
 from unabridged.items import Item, Unloaded
 from unabridged.links import is_bare_result
@@ -33,7 +34,8 @@ __all__ = [
 _RESPONDS = frozenset({"assistant", "tool"})
 
 
-class Cut(NamedTuple):
+@frozen
+class Cut:
     """
     A cut of a view: the entries that leave, the first one kept of the suffix, what is over.
 
@@ -42,7 +44,7 @@ class Cut(NamedTuple):
 
     dropped: Span
     first: int = 0
-    moved: bool = False
+    moved: bool = field(default=False)
     over: Overrun | None = None
 
 
@@ -168,11 +170,8 @@ def _standing(view: View, limit: int, scales: Scales, must: Must, rules: CutRule
         raise Unloaded  # all from the cut on is weighed
     start = view.block_at(place).start
     below = _below(view, start, must, rules)
-    total = sum(map(scales, below))
-    for place in range(view.size - 1, start - 1, -1):
-        total += scales(place)
-        if total > limit:
-            return None
+    if sum(map(scales, below)) + scales.all_from(start, limit) > limit:
+        return None
 
     return Cut(_left(view, start, below), rules.start)
 

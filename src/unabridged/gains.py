@@ -5,6 +5,8 @@ What a cut gains, and whether that is worth breaking the prefix that stood.
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+from attrs import evolve
+
 from unabridged.cuts import Cut, CutRules, Overrun, must_stay
 from unabridged.items import Item
 from unabridged.messages import Message
@@ -57,7 +59,7 @@ def worth(  # noqa: PLR0913  the cut, and all it was made by
     what = f"a cut would gain {gain} tokens, at_least is {at_least}"
     over = Overrun(limit, needed, unit, (what,)) if needed > limit else None
 
-    return before._replace(over=over)
+    return evolve(before, over=over)
 
 
 def gained(view: View, folds: Iterable[Fold], count: Weigh) -> int:

@@ -13,7 +13,7 @@ from attrs import evolve
 
 from unabridged.messages import Message
 from unabridged.must import CutRules, Must, brings, opener_of
-from unabridged.sums import Sums, Tail
+from unabridged.sums import Sums
 from unabridged.tokens import Kept
 from unabridged.tokens.from_client import FromClient
 from unabridged.views import View
@@ -40,11 +40,22 @@ class Scales:
     What the loaded item at a place weighs; those that do not count weigh nothing.
     """
 
-    __slots__ = ("_items", "_low", "_shift", "_size", "_summed", "_sums", "_weightless", "weigh")
+    __slots__ = (
+        "_items",
+        "_low",
+        "_shift",
+        "_size",
+        "_summed",
+        "_sums",
+        "_tail",
+        "_weightless",
+        "weigh",
+    )
 
     def __init__(self, view: View, weigh: Weigh | None, weightless: frozenset[int]) -> None:
         self._items = view.items
         self._size = view.size
+        self._tail = view.tail_sums
         self._weightless = weightless
         # running sums of the places from `low` on; None where each weighs one
         self._sums: Sequence[int] | None = None
@@ -53,13 +64,14 @@ class Scales:
             self.weigh: Weigh = _one
         else:
             self.weigh = weigh.count_of if isinstance(weigh, Kept) else weigh
-            self._take_sums(view.tail_sums, weigh)
+            self._take_sums(weigh)
 
-    def _take_sums(self, tail: Tail | None, weigh: Weigh) -> None:
+    def _take_sums(self, weigh: Weigh) -> None:
         """
         Take what is known of the view's last items; if nothing is, its end is.
         """
         self._low, self._shift, self._sums = self._size, -self._size, (0,)
+        tail = self._tail
         # what an endpoint has not counted yet counts roughly, and may be another number tomorrow
         if tail is None or not isinstance(weigh, Kept) or isinstance(weigh.counter, FromClient):
             return
@@ -101,10 +113,28 @@ class Scales:
 
         return sums[size + self._shift] - sums[start + self._shift]
 
-    def went(self, start: int, tail: Tail | None) -> None:
+    def all_from(self, start: int, limit: int) -> int:
         """
-        Keep what was weighed from *start* on, of the view's *tail*, if it is more than was known.
+        What the items from *start* on that count weigh together, or more than *limit*.
         """
+        if self._sums is None or start >= self._low:
+            return self.last(start) - sum(
+                [self.weigh(self._items[p].message) for p in self._weightless if p >= start]
+            )
+        total = 0
+        for place in range(self._size - 1, start - 1, -1):
+            total += self(place)
+            if total > limit:
+                return total
+        self.went(start)
+
+        return total
+
+    def went(self, start: int) -> None:
+        """
+        Keep what was weighed from *start* on, if it is more than was known.
+        """
+        tail = self._tail
         if self._summed is not None and tail is not None and tail.low <= start < self._low:
             self._summed.begin(start + tail.shift, self._size + tail.shift)
 
@@ -152,14 +182,14 @@ def suffix(  # noqa: PLR0913  the one place that scans
             lowest = start
         stop = start
     else:
-        scales.went(start, view.tail_sums)
+        scales.went(start)
         return None
-    scales.went(start, view.tail_sums)
-    failed, opener = range(start, stop), None
+    scales.went(start)
+    failed, room, opener = range(start, stop), limit - total, None
     if rules.opening == "question" and lowest >= 0:
-        found, opener = _given_back(view, lowest, total, limit, scales, must)
-        stop, total, failed = found or (stop, total, failed)
-    if rules.straddle == "keep" and len(failed) > 1 and 0 < scales(failed[-1]) <= limit - total:
+        found, opener = _given_back(view, lowest, room, scales, must)
+        stop, room, failed = found or (stop, room, failed)
+    if rules.straddle == "keep" and len(failed) > 1 and 0 < scales(failed[-1]) <= room:
         return Suffix(failed.start, tuple(failed))
 
     return Suffix(stop, opener=opener)
@@ -192,12 +222,12 @@ def _skipped(
 
 
 def _given_back(
-    view: View, start: int, total: int, limit: int, scales: Scales, must: Must
+    view: View, start: int, room: int, scales: Scales, must: Must
 ) -> tuple[tuple[int, int, range] | None, int]:
     """
-    The suffix from *start* less its first blocks, until the opener that it brings along fits.
+    The suffix from *start* less its first blocks, until its opener fits in the *room* left.
 
-    Where it starts then, its weight, the last block that went; None if none had
+    Where it starts then, the room, the last block that went; None if none had
     to. And the place of the opener, -1 if it brings none that is not there.
     """
     found: tuple[int, int, range] | None = None
@@ -208,12 +238,12 @@ def _given_back(
         opener = opener_of(view, start)
         if opener < 0 or opener in must.places:
             return found, -1
-        if scales(opener) <= limit - total:
+        if scales(opener) <= room:
             return found, opener if brings(view, start) else -1
         block = view.block_at(start)
         start = block.stop
-        total -= scales.block(block.start, start, must.places)
-        found = start, total, block
+        room += scales.block(block.start, start, must.places)
+        found = start, room, block
 
     return found, -1
 

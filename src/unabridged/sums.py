@@ -41,7 +41,7 @@ class Sums:
 
     def known(self, size: int) -> tuple[int, list[int]] | None:
         """
-        A place, and what the items from it on weigh: none, the first, the first two, …
+        A place, and what the items from there on weigh together: none, one, two of them, and so on.
 
         The newest of *size* items are added. None until `begin` said where to begin.
         """

@@ -133,7 +133,7 @@ class TrimResult:
         """
         Whether a change asks to be written back.
         """
-        return any([change.replace for change in self.changes])
+        return any(change.replace for change in self.changes)
 
     @cached_property
     def tokens(self) -> int:

@@ -75,7 +75,7 @@ def _without(view: View, dropped: Span) -> View:
         items = _with_anchors([item for item in rest if item is not None])
         return view.replaced(_ordered(items), hidden=hidden, sources=sources)
     runs = _runs_outside(view, dropped)
-    items: list[Item] = []
+    items = []
     for start, stop in runs:
         items += view.items[start:stop]
     met = [item for item in view.wide if not item.sources.isdisjoint(dropped)]

@@ -4,7 +4,7 @@ Keeping how a conversation began, and its newest messages.
 
 import itertools
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from unabridged.contract import TrimContext
 from unabridged.cuts import cut
@@ -56,7 +56,7 @@ class HeadAndTail(Strategy):
         )
         done = cut(view, self.last, None, "messages", rules)
         head = _head(view, self.first, must_stay(view, rules), count_pins=self.count_pins)
-        middle = done._replace(dropped=done.dropped - head)
+        middle = evolve(done, dropped=done.dropped - head)
 
         return cut_result(
             view,
