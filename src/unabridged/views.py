@@ -38,7 +38,7 @@ def apply(view: View, changes: Iterable[Change]) -> View:
     for kind, group in itertools.groupby(changes, type):
         run: list[Any] = list(group)
         if kind is Fold:
-            for folds in _apart(run):
+            for folds in _apart(view, run):
                 view = _folded(view, folds)
         elif kind is Insert:
             view = _inserted(view, [Item(put.into, NOTHING, put.after) for put in run])
@@ -52,10 +52,18 @@ def apply(view: View, changes: Iterable[Change]) -> View:
     return view
 
 
-def _apart(folds: Iterable[Fold]) -> Iterator[list[Fold]]:
+def _apart(view: View, folds: Sequence[Fold]) -> Iterator[list[Fold]]:
     """
     The folds in runs that can be made at once: each takes only what comes after the one before.
+
+    Where no two meet, and none a stand-in that is there, their order is of no account.
     """
+    ordered = [] if view.wide else sorted(folds, key=lambda fold: fold.sources.first)
+    if ordered and all(
+        one.sources.last < next_.sources.first for one, next_ in itertools.pairwise(ordered)
+    ):
+        yield ordered
+        return
     run: list[Fold] = []
     for fold in folds:
         if run and fold.sources.first <= run[-1].sources.last:
