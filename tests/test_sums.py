@@ -10,6 +10,7 @@ from unabridged import Memory, TokenBudget, Window, assistant, run, user
 from unabridged.contract import TrimContext
 from unabridged.messages import Message
 from unabridged.stores import InMemoryStore
+from unabridged.suffixes import FEW
 from unabridged.sums import COUNTERS, Sums, Tally
 from unabridged.testing import call, result, view_of
 from unabridged.testing.log import whole_view
@@ -82,13 +83,14 @@ class TestBudgets:
             TokenBudget(20, opening="anywhere"),
             TokenBudget(20, by="rounds"),
             Window(6) | TokenBudget(20),
+            Window(50) | TokenBudget(90),
             TokenBudget(40) | TokenBudget(20, straddle="keep"),
         ],
         ids=repr,
     )
     @given(
-        sizes=st.lists(st.integers(0, 12), min_size=1, max_size=40),
-        pins=st.sets(st.integers(0, 20), max_size=2),
+        sizes=st.lists(st.integers(0, 12), min_size=1, max_size=20),
+        pins=st.sets(st.integers(0, 9), max_size=2),
     )
     def test_are_looked_up_as_they_are_scanned(self, strategy, sizes, pins):
         """
@@ -96,10 +98,11 @@ class TestBudgets:
         """
         store = InMemoryStore()
         memory = Memory(store, strategy=strategy, count=words)
-        for number, size in enumerate(sizes):
+        memory.append(*(told(number % 4, number) for number in range(FEW)))
+        for number, size in enumerate(sizes, start=FEW):
             if size == 12:
                 memory.append(call(f"c{number}"), result(f"c{number}", "one two"))
-            memory.append(told(size, number), pin=number in pins)
+            memory.append(told(size, number), pin=number - FEW in pins)
             anew = run(strategy, whole_view(store, "default"), TrimContext(count=words))
             assert memory.context().messages == anew.messages
 
@@ -108,7 +111,8 @@ class TestBudgets:
         After each report other counts hold, and none of the sums of before.
         """
         memory = Memory(strategy=TokenBudget(60), count=calibrated(words))
-        for number in range(30):
+        memory.append(*(told(number % 7, number) for number in range(FEW)))
+        for number in range(FEW, FEW + 30):
             memory.append(told(number % 7, number))
             made = memory.context()
             assert made.tokens <= 60

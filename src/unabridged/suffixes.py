@@ -22,6 +22,8 @@ __all__ = ["Scales", "Suffix", "Weigh", "suffix"]
 
 Weigh: TypeAlias = Callable[[Message], int]
 
+FEW = 48  # as many items are scanned in the time that looking them up takes
+
 
 class Suffix(NamedTuple):
     """
@@ -49,6 +51,7 @@ class Scales:
         "_sums",
         "_tail",
         "_weightless",
+        "known",
         "weigh",
     )
 
@@ -60,17 +63,20 @@ class Scales:
         # running sums of the places from `low` on; None where each weighs one
         self._sums: Sequence[int] | None = None
         self._summed: Sums | None = None
+        self.known = weigh is None
+        """Whether there are sums to look at."""
         if weigh is None:
             self.weigh: Weigh = _one
-        else:
-            self.weigh = weigh.count_of if isinstance(weigh, Kept) else weigh
+            return
+        self.weigh = weigh.count_of if isinstance(weigh, Kept) else weigh
+        self._low, self._shift, self._sums = self._size, -self._size, (0,)
+        if self._size > FEW:
             self._take_sums(weigh)
 
     def _take_sums(self, weigh: Weigh) -> None:
         """
-        Take what is known of the view's last items; if nothing is, its end is.
+        Take what is known of the view's last items.
         """
-        self._low, self._shift, self._sums = self._size, -self._size, (0,)
         tail = self._tail
         # what an endpoint has not counted yet counts roughly, and may be another number tomorrow
         if tail is None or not isinstance(weigh, Kept) or isinstance(weigh.counter, FromClient):
@@ -81,6 +87,7 @@ class Scales:
         if known is not None and known[0] <= size:
             self._sums, self._shift = known[1], tail.shift - known[0]
             self._low = max(tail.low, -self._shift)
+            self.known = True
 
     def __call__(self, place: int) -> int:
         """
@@ -167,7 +174,7 @@ def suffix(  # noqa: PLR0913  the one place that scans
         return _suffix_of_rounds(view, limit, base, scales, must, rules)
     stay, weigh, items = must.places, scales.weigh, view.items
     stop, total, lowest = view.size, base, -1
-    if limit > base:
+    if scales.known and limit > base:
         stop, total, lowest = _skipped(view, limit - base, base, scales, stay)
     start = stop
     for start in view.starts(before=stop):
