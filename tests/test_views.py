@@ -2,6 +2,7 @@
 Views: sequences of items, their blocks and rounds, what changes make of them, and how they load.
 """
 
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -425,6 +426,31 @@ class TestFold:
         assert ["head", "q1", "A1", "x", "q2", "a2"] == texts(
             apply(view, [Fold(Span.one(2), assistant("A1"))])
         )
+
+    @given(
+        messages=logs,
+        cuts=st.sets(st.integers(1, 16), max_size=6),
+        order=st.randoms(use_true_random=False),
+        put_in=st.booleans(),
+    )
+    def test_comes_to_the_same_in_any_order(self, messages, cuts, order, put_in):
+        """
+        Folds that do not meet may come in any order, all at once or one by one.
+        """
+        view = view_of(messages)
+        if put_in:
+            view = apply(view, [Insert(user("put in"), after=len(messages) // 2)])
+        edges = sorted({1, *(cut for cut in cuts if cut <= len(messages)), len(messages) + 1})
+        folds = [
+            Fold(Span.between(first, stop - 1), system(f"from {first}"))
+            for first, stop in itertools.pairwise(edges)
+        ]
+        order.shuffle(folds)
+        one_by_one = view
+        for fold in folds:
+            one_by_one = apply(one_by_one, [fold])
+
+        assert one_by_one == apply(view, folds)
 
 
 class TestInsert:

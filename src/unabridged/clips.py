@@ -6,7 +6,8 @@ it stands in for its entry, it is known again, and can be clipped shorter.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from threading import Lock
 from typing import Any
 
 from attrs import evolve
@@ -20,11 +21,18 @@ from unabridged.options import plural
 from unabridged.pipeline import Pipeline, Strategy
 from unabridged.results import TrimResult, rewrite
 from unabridged.tokens import TokenCounter, kept
+from unabridged.tokens.from_client import FromClient
 from unabridged.views import View
 
 __all__ = ["Clip", "Known", "as_clips", "clips_only", "words_clipped"]
 
 KEY = "unabridged.clipped"
+MADE = 4_096
+
+# What became of the newest messages that were clipped, by all that it follows from: a text is
+# cut and counted once, not on each turn.
+_MADE: dict[Hashable, Message] = {}
+_ONE_AT_A_TIME = Lock()
 
 Known = Mapping[str, Any]
 
@@ -34,7 +42,8 @@ class Clip(Strategy, ABC):
     A strategy that shortens messages one by one: what `TokenBudget(clip=…)` takes.
 
     One of your own is a frozen attrs class with the fields below, and a method
-    `shortened` from an item to a message with the same calls, results and ids.
+    `shortened` from an item to a message with the same calls, results and ids. With
+    a method `leans_on` it is asked once for each message, not on each turn.
 
     >>> from unabridged import ClipToolResults
     >>> isinstance(ClipToolResults(2_000), Clip)
@@ -72,11 +81,48 @@ class Clip(Strategy, ABC):
                 continue
             if not self.pins and any(mate.pin for mate in _block(view, item)):
                 continue
-            message, how = self.shortened(view, item, weigh, _known(item))
+            message = self._once_shortened(view, item, weigh)
             if message != item.message:
-                found[item] = evolve(message, metadata=_with_note(message, how))
+                found[item] = message
 
         return found
+
+    def _once_shortened(self, view: View, item: Item, count: TokenCounter) -> Message:
+        """
+        What the item's message becomes, worked out now or on an earlier turn.
+        """
+        leans_on = self.leans_on(view, item)
+        # what an endpoint has not counted yet counts roughly, and is clipped better tomorrow
+        if leans_on is None or isinstance(getattr(count, "counter", None), FromClient):
+            return self._shortened(view, item, count)
+        key = self, item.message, item.first, item.stands_in, count, leans_on
+        try:
+            known = _MADE.get(key)
+        except TypeError:  # an option that cannot be hashed
+            return self._shortened(view, item, count)
+        if known is None:
+            known = self._shortened(view, item, count)
+            with _ONE_AT_A_TIME:
+                if len(_MADE) >= MADE:
+                    _MADE.pop(next(iter(_MADE)))
+                _MADE[key] = known
+
+        return known
+
+    def _shortened(self, view: View, item: Item, count: TokenCounter) -> Message:
+        message, how = self.shortened(view, item, count, _known(item))
+        if message == item.message:
+            return item.message
+
+        return evolve(message, metadata=_with_note(message, how))
+
+    def leans_on(self, view: View, item: Item) -> Hashable:
+        """
+        What `shortened` takes from the view, beside the item; None if it is worked out each turn.
+
+        With a value here, what became of a message is remembered for the turns to come.
+        """
+        return None
 
     @abstractmethod
     def shortened(

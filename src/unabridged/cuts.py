@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from unabridged.items import Item, Unloaded
 from unabridged.links import is_bare_result
-from unabridged.must import CutRules, Must, Opening, bring, must_stay
+from unabridged.must import CutRules, Must, Opening, block_of_opener, bring, must_stay
 from unabridged.overrun import Overrun
 from unabridged.spans import NOTHING, Span
 from unabridged.states import PINNED_ROLES
@@ -85,10 +85,15 @@ def cut(view: View, limit: int, weigh: Weigh | None, unit: str, rules: CutRules)
     low = high
     if rules.down_to is not None and rules.down_to < limit:
         low = suffix(view, rules.down_to, base, scales, must, rules) or high
-    start, widened, alone = low
+    start, widened, opener = low
     if rules.opening == "next":
         start = _next_head(view, start)
-    below = _early(must, start) if alone else _below(view, start, must, rules)
+    if opener is None:
+        below = _below(view, start, must, rules)
+    else:
+        below = _early(must, start)
+        if 0 <= opener < start:
+            below.update(block_of_opener(view, opener))
     if widened:
         base = sum(map(scales, (*below, *range(start, view.size))))
     over = _overrun(view, limit, base, scales, must, unit, widened)
@@ -165,11 +170,8 @@ def _standing(view: View, limit: int, scales: Scales, must: Must, rules: CutRule
         raise Unloaded  # all from the cut on is weighed
     start = view.block_at(place).start
     below = _below(view, start, must, rules)
-    total = sum(map(scales, below))
-    for place in range(view.size - 1, start - 1, -1):
-        total += scales(place)
-        if total > limit:
-            return None
+    if sum(map(scales, below)) + scales.all_from(start, limit) > limit:
+        return None
 
     return Cut(_left(view, start, below), rules.start)
 

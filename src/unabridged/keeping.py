@@ -124,8 +124,14 @@ class Keeper(Reader):
         bodies = [Appended(0, message, pin) for message in messages]
         receipt = yield Do("append", (self.thread, bodies), {"expect": expect})
         self._took(receipt)
+        if receipt.state.late:
+            self._tell_of_late(receipt)
+
+        return Appends(receipt.entries, receipt.known)
+
+    def _tell_of_late(self, receipt: Receipt) -> None:
         here = receipt.state.live | receipt.state.lost
-        for entry in receipt.entries if receipt.state.late else ():
+        for entry in receipt.entries:
             if entry.seq not in here:
                 logger.warning(
                     "thread %r: entry %d answers a call that left the view, and went with it; "
@@ -133,8 +139,6 @@ class Keeper(Reader):
                     self.thread,
                     entry.seq,
                 )
-
-        return Appends(receipt.entries, receipt.known)
 
     def entries(
         self, before: int | None, last: int | None, *, retracted: bool
@@ -203,6 +207,10 @@ class Keeper(Reader):
                 state = yield Do("state", (self.thread,))
                 if state.decided != result.before.log.decided:
                     continue  # what was folded may have been cleared meanwhile
+            writes = result.replace if wish.replace is None else wish.replace
+            if not writes and not result.notes:  # nearly always: it is not written, only shown
+                rec = 0
+                break
             try:
                 rec = yield from self._write(result, wish.replace)
             except LogConflictError:

@@ -15,8 +15,10 @@ Nothing here looks at the whole log: what the next entry can link to is the
 open calls, and `Links` holds those.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 from attrs import frozen
@@ -27,6 +29,7 @@ from unabridged.spans import NOTHING, Span
 __all__ = ["Links", "Marks", "OpenCall", "calls_of", "has_words", "is_bare_result", "joined"]
 
 MOST_OPEN = 1_024  # calls that nobody answered; older ones are taken for given up
+_seq = attrgetter("seq")
 _NEVER_CALLS = frozenset({"user", "system", "developer", "tool"})
 
 
@@ -195,34 +198,46 @@ def _answer(
 ) -> tuple[tuple[OpenCall, ...], list[OpenCall]]:
     answered: list[OpenCall] = []
     for result in results:
-        # from the end: what is answered is nearly always among the newest
-        for place in range(len(calls) - 1, -1, -1):
-            call = calls[place]
-            if call.id != result.call_id:
-                continue
-            answered.append(call)
-            left = call._replace(unanswered=call.unanswered - 1)
-            calls = (*calls[:place], *([left] if left.unanswered else []), *calls[place + 1 :])
-            break
+        place = _newest(calls, result.call_id)
+        if place < 0:
+            continue
+        call = calls[place]
+        answered.append(call)
+        left = call._replace(unanswered=call.unanswered - 1)
+        calls = (*calls[:place], *([left] if left.unanswered else []), *calls[place + 1 :])
 
     return calls, answered
+
+
+def _newest(calls: tuple[OpenCall, ...], id_: str) -> int:
+    """
+    The place of the newest open call with this id; -1 if there is none.
+
+    It is nearly always the first that the newest message with open calls has left; else
+    all are looked at, from the end. No message has two of one id.
+    """
+    if not calls:
+        return -1
+    first = bisect_left(calls, calls[-1].seq, key=_seq)
+    if calls[first].id == id_:
+        return first
+
+    return next((n for n in range(len(calls) - 1, -1, -1) if calls[n].id == id_), -1)
 
 
 def _moved(calls: tuple[OpenCall, ...], head: int, opener: int) -> tuple[OpenCall, ...]:
     """
     The open calls, those in the block that starts at *head* now told so.
+
+    A later call is never in an earlier block, so those to be told are the last ones.
     """
     place = len(calls)
-    while place and calls[place - 1].seq >= head:
+    while place and calls[place - 1].head > head:
         place -= 1
-    tail = calls[place:]
-    if all(call.head <= head for call in tail):
+    if place == len(calls):
         return calls
 
-    return (
-        *calls[:place],
-        *(call if call.head <= head else call._replace(head=head, opener=opener) for call in tail),
-    )
+    return (*calls[:place], *(call._replace(head=head, opener=opener) for call in calls[place:]))
 
 
 def _grown(

@@ -12,7 +12,16 @@ from attrs import frozen
 from unabridged.states import PINNED_ROLES
 from unabridged.views import View
 
-__all__ = ["CutRules", "Must", "Opening", "bring", "must_stay", "opener_of"]
+__all__ = [
+    "CutRules",
+    "Must",
+    "Opening",
+    "block_of_opener",
+    "bring",
+    "brings",
+    "must_stay",
+    "opener_of",
+]
 
 Opening: TypeAlias = Literal["question", "next", "anywhere"]
 
@@ -175,7 +184,7 @@ def opener_of(view: View, start: int) -> int:
     """
     item = view.at(start)
     opener = item.opener
-    if not opener or (opener == item.head and item.opens):
+    if not opener or opener == item.head == item.first:
         return -1
     place = view.find(opener)
     while place < 0 < opener and (before := view.sources.before(opener)):
@@ -190,15 +199,30 @@ def bring(view: View, start: int, places: dict[int, str]) -> None:
     """
     Put in the opener that the block at *start* brings along, if it brings one.
     """
-    if view.at(start).message.role in PINNED_ROLES:
+    if not brings(view, start):
         return
     opener = opener_of(view, start)
     if opener >= 0 and opener not in places:
-        # an opener is a block of its own, unless a late result tied it to something: where not
-        # all is loaded, that is looked up only then
-        alone = view.hidden and not view.log.late
-        block = range(opener, opener + 1) if alone else view.block_at(opener)
-        _put(places, block, "opened the round of what stays")
+        _put(places, block_of_opener(view, opener), "opened the round of what stays")
+
+
+def brings(view: View, start: int) -> bool:
+    """
+    Whether the block at *start* is one that brings its opener along; instructions do not.
+    """
+    return view.at(start).message.role not in PINNED_ROLES
+
+
+def block_of_opener(view: View, opener: int) -> range:
+    """
+    The block of an opener: it alone, unless a late result tied it to something.
+
+    Where not all is loaded, that is looked up only then.
+    """
+    if view.hidden and not view.log.late:
+        return range(opener, opener + 1)
+
+    return view.block_at(opener)
 
 
 def _put(places: dict[int, str], block: range, why: str) -> None:

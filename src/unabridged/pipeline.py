@@ -190,6 +190,13 @@ class Pipeline(Strategy):
         """
         return any(getattr(step, "asks", False) for step in self.steps)
 
+    @functools.cached_property
+    def _names(self) -> tuple[str, ...]:
+        """
+        What the steps are called in results and errors.
+        """
+        return tuple(map(repr, self.steps))
+
     def __call__(self, view: View, ctx: TrimContext, /) -> Generator[Any, Any, TrimResult]:
         """
         Walk the steps.
@@ -199,8 +206,7 @@ class Pipeline(Strategy):
         warnings: tuple[str, ...] = ()
         over: Overrun | None = None
         last: TrimResult | None = None
-        for step in self.steps:
-            name = repr(step)
+        for step, name in zip(self.steps, self._names, strict=True):
             here = view if last is None else last.view
             try:
                 last = yield from _named(step, name, here, ctx)

@@ -34,6 +34,8 @@ class Reader:
         loaded = self._loaded
         if loaded is not None and loaded.state.born == state.born:
             known = loaded.state
+            if state is known:
+                return loaded
             if state.rec == known.rec and state.seq == known.seq and state.lost == known.lost:
                 return loaded
             if state.seq >= known.seq and state.rec > known.rec:

@@ -5,9 +5,8 @@ A write-back on a thread of a million entries names one range, not a million
 numbers; so does the reason why they left.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from operator import itemgetter
 
 from attrs import field, frozen
 
@@ -15,7 +14,8 @@ from unabridged.errors import ConfigError
 
 __all__ = ["Span"]
 
-_first = itemgetter(0)
+# Ranges are looked up as `bisect_left(ranges, (number,))`: a tuple of one sorts before all pairs
+# that start with it, so this is how many ranges start below the number.
 Ranges = tuple[tuple[int, int], ...]
 
 
@@ -114,7 +114,7 @@ class Span:
         """
         The numbers below *number*.
         """
-        count = bisect_right(self.ranges, number - 1, key=_first)
+        count = bisect_left(self.ranges, (number,))
         if not count:
             return NOTHING
         first, last = self.ranges[count - 1]
@@ -139,7 +139,7 @@ class Span:
         return not any(other._meets(first, last) for first, last in self.ranges)
 
     def _meets(self, first: int, last: int) -> bool:
-        place = bisect_right(self.ranges, last, key=_first)
+        place = bisect_left(self.ranges, (last + 1,))
         return place > 0 and self.ranges[place - 1][1] >= first
 
     def __contains__(self, number: object) -> bool:
@@ -161,7 +161,7 @@ class Span:
 
     def __le__(self, other: "Span") -> bool:
         return all(
-            (place := bisect_right(other.ranges, first, key=_first)) > 0
+            (place := bisect_left(other.ranges, (first + 1,))) > 0
             and other.ranges[place - 1][1] >= last
             for first, last in self.ranges
         )
@@ -179,6 +179,10 @@ class Span:
 
     def __sub__(self, other: "Span") -> "Span":
         mine, theirs = self.ranges, other.ranges
+        if not mine or not theirs:
+            return self
+        if len(theirs) == 1:
+            return self._without(*theirs[0])
         same, most = 0, min(len(mine), len(theirs))
         while same < most and mine[same] is theirs[same]:
             same += 1  # one was made from the other, as when a cut takes all that is old
@@ -187,11 +191,28 @@ class Span:
         if not mine or not theirs:
             return _made(mine)
         # only what lies where the other does is looked at one by one
-        start = bisect_right(mine, theirs[0][0], key=_first)
+        start = bisect_left(mine, (theirs[0][0] + 1,))
         start -= start > 0 and mine[start - 1][1] >= theirs[0][0]
-        stop = bisect_right(mine, theirs[-1][1], key=_first)
+        stop = bisect_left(mine, (theirs[-1][1] + 1,))
 
         return _made((*mine[:start], *_apart(mine[start:stop], theirs), *mine[stop:]))
+
+    def _without(self, low: int, high: int) -> "Span":
+        """
+        The set without one range: what a cut takes nearly always is one.
+        """
+        ranges = self.ranges
+        stop = bisect_left(ranges, (high + 1,))
+        start = bisect_left(ranges, (low,), 0, stop)
+        if start and ranges[start - 1][1] >= low:
+            start -= 1
+        if start == stop:
+            return self
+        first, last = ranges[start][0], ranges[stop - 1][1]
+        left = ((first, low - 1),) if first < low else ()
+        right = ((high + 1, last),) if last > high else ()
+
+        return _made(ranges[:start] + left + right + ranges[stop:])
 
     def __str__(self) -> str:
         return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in self.ranges)
@@ -208,7 +229,7 @@ def _apart(ranges: Ranges, cuts: Ranges) -> list[tuple[int, int]]:
     What is left of *ranges* without *cuts*.
     """
     left: list[tuple[int, int]] = []
-    place = max(0, bisect_right(cuts, ranges[0][0], key=_first) - 1) if ranges else 0
+    place = max(0, bisect_left(cuts, (ranges[0][0] + 1,)) - 1) if ranges else 0
     for whole in ranges:
         first, end = whole
         while place < len(cuts) and cuts[place][1] < first:

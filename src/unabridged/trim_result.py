@@ -77,12 +77,23 @@ class TrimResult:
     ended: "tuple[View, tuple[Change, ...], TrimResult] | None" = field(
         default=None, eq=False, repr=False, kw_only=True
     )
+    # each context reads these two, and a cached property of a slotted class is found at a detour
+    _view: View | None = field(default=None, init=False, eq=False, repr=False)
+    _messages: tuple[Message, ...] | None = field(default=None, init=False, eq=False, repr=False)
 
-    @cached_property
+    @property
     def view(self) -> View:
         """
         The view after the changes.
         """
+        view = self._view
+        if view is None:
+            view = self._worked_out()
+            object.__setattr__(self, "_view", view)
+
+        return view
+
+    def _worked_out(self) -> View:
         if self.ended is not None:
             before, changes, last = self.ended
             if before is self.before and changes is self.changes:
@@ -90,15 +101,18 @@ class TrimResult:
 
         return apply(self.before, self.changes)
 
-    @cached_property
+    @property
     def messages(self) -> tuple[Message, ...]:
         """
         What goes to the model.
         """
-        if not self.hide_system:
-            return self.view.messages
+        messages = self._messages
+        if messages is None:
+            hides = self.hide_system
+            messages = tuple([i.message for i in self.sent]) if hides else self.view.messages
+            object.__setattr__(self, "_messages", messages)
 
-        return tuple([item.message for item in self.sent])
+        return messages
 
     @property
     def sent(self) -> tuple[Item, ...]:

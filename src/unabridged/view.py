@@ -19,12 +19,14 @@ from unabridged.records import Note
 from unabridged.spans import NOTHING, Span
 from unabridged.starts import Starts, is_whole, starts_of_runs
 from unabridged.states import ThreadState
+from unabridged.sums import Tail
 from unabridged.units import Blocks, Rounds, from_the_end
 
 __all__ = ["View"]
 
 EMPTY = ThreadState()
 _first = attrgetter("first")
+_HELD = list, tuple
 
 
 class View(Sequence[Item]):
@@ -32,7 +34,9 @@ class View(Sequence[Item]):
     An ordered, immutable sequence of items.
 
     `blocks` and `rounds` are sequences too; reading them from the end touches
-    only what is read. *log* is the state of the thread that it shows.
+    only what is read. *log* is the state of the thread that it shows, *size* how
+    many items are loaded; *items* holds these from place 0 on, and perhaps newer
+    ones after them.
 
     >>> from unabridged.testing import user, view_of
     >>> view = view_of([user("a"), user("b"), user("c")])
@@ -44,15 +48,16 @@ class View(Sequence[Item]):
         "_anchored",
         "_blocks",
         "_edge",
-        "_items",
-        "_size",
         "_sources",
         "_starts",
         "_wide",
         "handed_on",
         "hidden",
+        "items",
         "log",
         "pins",
+        "size",
+        "tail_sums",
         "worked_out",
     )
 
@@ -68,9 +73,11 @@ class View(Sequence[Item]):
         starts: Starts | None = None,
         pins: Span = NOTHING,
         log: ThreadState = EMPTY,
+        tail_sums: Tail | None = None,
+        edge: int | None = None,
     ) -> None:
-        self._items: Sequence[Item] = items if isinstance(items, list | tuple) else tuple(items)
-        self._size = len(self._items) if size is None else size
+        self.items: Sequence[Item] = items if isinstance(items, _HELD) else tuple(items)
+        self.size = len(self.items) if size is None else size
         self._sources = sources
         self._wide = wide
         self._anchored = anchored
@@ -79,14 +86,17 @@ class View(Sequence[Item]):
         self.hidden = hidden
         self.pins = pins
         self.log = log
+        self.tail_sums = tail_sums
         self.handed_on: tuple[dict[object, Any], Sequence[Item], int] | None = None
         self.worked_out: dict[object, Any] = {}
-        self._edge = self.after(hidden.last) if hidden else 0
+        if edge is None:
+            edge = self.after(hidden.last) if hidden else 0
+        self._edge = edge
 
     # -- as a sequence
 
     def __len__(self) -> int:
-        return self._size + len(self.hidden)
+        return self.size + len(self.hidden)
 
     @overload
     def __getitem__(self, place: int) -> Item: ...
@@ -102,11 +112,11 @@ class View(Sequence[Item]):
         if self.hidden:
             raise Unloaded(everything=True)
 
-        return itertools.islice(iter(self._items), self._size)
+        return itertools.islice(iter(self.items), self.size)
 
     def __reversed__(self) -> Iterator[Item]:
-        for place in range(self._size - 1, self._edge - 1, -1):
-            yield self._items[place]
+        for place in range(self.size - 1, self._edge - 1, -1):
+            yield self.items[place]
         if self.hidden:
             raise Unloaded
 
@@ -173,13 +183,13 @@ class View(Sequence[Item]):
         """
         The newest whole blocks of at most *count* items together; at least the newest block.
         """
-        start = self._size
+        start = self.size
         for place in self.starts():
-            if self._size - place > count and start < self._size:
+            if self.size - place > count and start < self.size:
                 break
             start = place
 
-        return tuple(self._items[start : self._size])
+        return tuple(self.items[start : self.size])
 
     # -- what the machinery reads
 
@@ -188,36 +198,22 @@ class View(Sequence[Item]):
         """
         The items that are loaded, in order.
         """
-        if isinstance(self._items, list) or len(self._items) != self._size:
-            return tuple(self._items[: self._size])
+        if isinstance(self.items, list) or len(self.items) != self.size:
+            return tuple(self.items[: self.size])
 
-        return self._items  # type: ignore[return-value]  # a list or a tuple
-
-    @property
-    def items(self) -> Sequence[Item]:
-        """
-        What holds the loaded items, from place 0 on, and perhaps newer ones after them.
-        """
-        return self._items
-
-    @property
-    def size(self) -> int:
-        """
-        How many items are loaded.
-        """
-        return self._size
+        return self.items  # type: ignore[return-value]  # a list or a tuple
 
     def at(self, place: int) -> Item:
         """
         The loaded item at *place*.
         """
-        return self._items[place]
+        return self.items[place]
 
     def between(self, start: int, stop: int) -> Sequence[Item]:
         """
         The loaded items of these places.
         """
-        return self._items[start : min(stop, self._size)]
+        return self.items[start : min(stop, self.size)]
 
     def starts(self, before: int | None = None) -> Iterator[int]:
         """
@@ -245,7 +241,7 @@ class View(Sequence[Item]):
         """
         known, count = self._known_starts(), self._blocks
         number = bisect_left(known, place, 0, count)
-        start = known[number] if number < count else self._size
+        start = known[number] if number < count else self.size
 
         return -1 if self.hidden and start <= self._edge else start
 
@@ -256,7 +252,7 @@ class View(Sequence[Item]):
         known, count = self._known_starts(), self._blocks
         number = bisect_right(known, place, 0, count) - 1
         start = known[number]
-        stop = known[number + 1] if number + 1 < count else self._size
+        stop = known[number + 1] if number + 1 < count else self.size
         if not self.hidden:
             return range(start, stop)
         if place >= self._edge:
@@ -264,7 +260,7 @@ class View(Sequence[Item]):
                 raise Unloaded
             return range(start, stop)
         block = range(start, min(stop, self._edge))
-        if not is_whole(self._items, place, block, self.hidden, self.log):
+        if not is_whole(self.items, place, block, self.hidden, self.log):
             raise Unloaded(everything=True)
 
         return block
@@ -273,7 +269,7 @@ class View(Sequence[Item]):
         """
         The block starts of a view of these runs of places alone, worked out when they are read.
         """
-        return partial(starts_of_runs, self._known_starts(), self._blocks, self._size, runs)
+        return partial(starts_of_runs, self._known_starts(), self._blocks, self.size, runs)
 
     def _known_starts(self) -> list[int]:
         known = self._starts
@@ -304,9 +300,9 @@ class View(Sequence[Item]):
         edge = self._edge
         known, count = self._known_starts(), self._blocks
         number = bisect_right(known, edge, 0, count)
-        stop = known[number] if number < count else self._size
+        stop = known[number] if number < count else self.size
 
-        return not any(item.head in self.hidden for item in self._items[edge:stop])
+        return not any(item.head in self.hidden for item in self.items[edge:stop])
 
     def find(self, seq: int) -> int:
         """
@@ -314,15 +310,15 @@ class View(Sequence[Item]):
         """
         anchored = self.anchored
         place = -1 if anchored else self.after(seq) - 1
-        if place >= 0 and self._items[place].first == seq:
+        if place >= 0 and self.items[place].first == seq:
             return place
         if seq not in self.sources:
             return -1
         if seq in self.hidden:
             raise Unloaded(Span.one(seq))
         if anchored:
-            return next(i for i in range(self._size) if seq in self._items[i].sources)
-        if seq in self._items[place].sources:
+            return next(i for i in range(self.size) if seq in self.items[i].sources)
+        if seq in self.items[place].sources:
             return place
         holder = next(item for item in self.wide if seq in item.sources)
 
@@ -356,6 +352,7 @@ class View(Sequence[Item]):
         anchored: bool | None = None,
         starts: Starts | None = None,
         pins: Span | None = None,
+        tail_sums: Tail | None = None,
     ) -> Self:
         """
         A view of the same log with other items; *starts* are given if nothing but items left.
@@ -369,9 +366,10 @@ class View(Sequence[Item]):
             starts=starts,
             pins=self.pins if pins is None else pins,
             log=self.log,
+            tail_sums=tail_sums,
         )
         if starts is not None:
-            view.handed_on = self.worked_out, self._items, self._size
+            view.handed_on = self.worked_out, self.items, self.size
 
         return view
 
@@ -379,7 +377,7 @@ class View(Sequence[Item]):
         """
         The place after the last item whose first entry is *seq* or below.
         """
-        items, size = self._items, self._size
+        items, size = self.items, self.size
         if size:
             guess = size - items[size - 1].first + seq  # right where no entry is missing
             if guess < 1:

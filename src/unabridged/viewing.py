@@ -6,6 +6,7 @@ cut needs, and the stand-ins in force. It does no I/O: it says which entries it
 wants, and is given them.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from operator import attrgetter
 
@@ -18,6 +19,7 @@ from unabridged.messages import system as system_message
 from unabridged.records import Entry
 from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState
+from unabridged.sums import Tail, Tally
 from unabridged.views import View
 
 __all__ = ["Loaded", "headed"]
@@ -168,6 +170,8 @@ class Loaded:
             starts=self._starts,
             pins=state.hand | state.role if state.hand else state.role,
             log=state,
+            tail_sums=self._sums,
+            edge=self._edge,
         )
 
     def _arrange(self) -> None:
@@ -178,13 +182,15 @@ class Loaded:
         )
         self._items = sorted([*self._islands.values(), *self._wide, *self._tail], key=_first)
         self._starts = block_starts(self._items)
+        self._sums = Tail(Tally(self._items))
+        self._edge = bisect_right(self._items, self._hidden.last, key=_first)
 
     def _item(self, entry: Entry) -> Item:
         seq, state = entry.seq, self.state
         pin = ""
-        if state.hand and seq in state.hand:
+        if state.hand.last >= seq and seq in state.hand:
             pin = "hand"
-        elif state.role and seq in state.role:
+        elif state.role.last >= seq and seq in state.role:
             pin = "role"
         head, opener = entry.head, entry.opener
         for last, known in state.reopened:

@@ -32,10 +32,13 @@ def apply(view: View, changes: Iterable[Change]) -> View:
     >>> [item.message.text for item in apply(view, [Drop(Span.one(1))])]
     ['b']
     """
+    changes = tuple(changes)
+    if len(changes) == 1 and isinstance(changes[0], Drop):  # all that a cut wants
+        return _without(view, changes[0].sources)
     for kind, group in itertools.groupby(changes, type):
         run: list[Any] = list(group)
         if kind is Fold:
-            for folds in _apart(run):
+            for folds in _apart(view, run):
                 view = _folded(view, folds)
         elif kind is Insert:
             view = _inserted(view, [Item(put.into, NOTHING, put.after) for put in run])
@@ -49,10 +52,18 @@ def apply(view: View, changes: Iterable[Change]) -> View:
     return view
 
 
-def _apart(folds: Iterable[Fold]) -> Iterator[list[Fold]]:
+def _apart(view: View, folds: Sequence[Fold]) -> Iterator[list[Fold]]:
     """
     The folds in runs that can be made at once: each takes only what comes after the one before.
+
+    Where no two meet, and none a stand-in that is there, their order is of no account.
     """
+    ordered = [] if view.wide else sorted(folds, key=lambda fold: fold.sources.first)
+    if ordered and all(
+        one.sources.last < next_.sources.first for one, next_ in itertools.pairwise(ordered)
+    ):
+        yield ordered
+        return
     run: list[Fold] = []
     for fold in folds:
         if run and fold.sources.first <= run[-1].sources.last:
@@ -72,12 +83,23 @@ def _without(view: View, dropped: Span) -> View:
         items = _with_anchors([item for item in rest if item is not None])
         return view.replaced(_ordered(items), hidden=hidden, sources=sources)
     runs = _runs_outside(view, dropped)
-    items = [item for start, stop in runs for item in view.items[start:stop]]
+    items = []
+    for start, stop in runs:
+        items += view.items[start:stop]
     met = [item for item in view.wide if not item.sources.isdisjoint(dropped)]
     if not met:
-        starts = view.starts_of(runs)
+        sums = view.tail_sums
+        if sums is not None:
+            last = runs[-1] if runs and runs[-1][1] == view.size else None
+            sums = sums.after(last, view.size - len(items)) if last else None
         return view.replaced(
-            items, hidden=hidden, sources=sources, wide=view.wide, anchored=False, starts=starts
+            items,
+            hidden=hidden,
+            sources=sources,
+            wide=view.wide,
+            anchored=False,
+            starts=view.starts_of(runs),
+            tail_sums=sums,
         )
     left = [left for item in met if (left := _rest(item, dropped))]
     items = sorted([*(item for item in items if item not in met), *left], key=_first)

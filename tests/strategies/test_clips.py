@@ -3,9 +3,10 @@ Clipping tool results, arguments and messages that are too long.
 """
 
 import json
+from types import SimpleNamespace
 
 import pytest
-from attrs import evolve
+from attrs import evolve, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ from unabridged import (
     tool,
     user,
 )
+from unabridged.clips import MADE, Clip
 from unabridged.contract import TrimContext
 from unabridged.declared import from_data, to_data
 from unabridged.errors import ConfigError, CountError
@@ -35,7 +37,7 @@ from unabridged.formats.providers import PROVIDERS
 from unabridged.messages import ToolResult
 from unabridged.results import unchanged
 from unabridged.testing import call, check_strategy, result, talk, texts, view_of
-from unabridged.tokens import exact, of_text, quarter, words
+from unabridged.tokens import exact, from_client, of_text, quarter, words
 
 WORDS = TrimContext(count=words)
 LETTERS = TrimContext(count=of_text(len))
@@ -57,6 +59,36 @@ def seen(strategy, messages, context=SPOKEN, **options):
     The messages that are left.
     """
     return run(strategy, view_of(messages, **options), context).messages
+
+
+class Heard:
+    """
+    What a step was asked for.
+    """
+
+    def __init__(self) -> None:
+        self.said = []
+
+
+@frozen(repr=False)
+class Shout(Clip):
+    """
+    A clip of one's own, which tells what it was asked for.
+    """
+
+    tokens: int
+    pins: bool = False
+    count: object = None
+    replace: bool = False
+    leans: object = ()
+    heard: object = None
+
+    def leans_on(self, view, item):
+        return super().leans_on(view, item) if self.leans is None else self.leans
+
+    def shortened(self, view, item, count, known):
+        self.heard.said.append(item.message.text)
+        return evolve(item.message, parts=(Text(item.message.text.upper()),)), {}
 
 
 class TestClipToolResults:
@@ -532,6 +564,57 @@ class TestClipping:
         assert 1_900 <= exact()(done.messages[2]) <= 2_000
         assert 1 == len([size for size in counted if size > 20_000])
         assert 16 > len(counted)
+
+
+class TestOfYourOwn:
+    @pytest.mark.parametrize(("leans", "times"), [((), 1), (None, 2)])
+    def test_is_asked_once_where_it_says_what_it_leans_on(self, leans, times):
+        """
+        What became of a message is remembered by content, but only where all is told.
+        """
+        step = Shout(2, leans=leans, heard=Heard())
+        for _ in range(2):
+            done = run(step, view_of([user("one two three"), user("four")]), SPOKEN)
+            assert ["ONE TWO THREE", "four"] == texts(done)
+
+        assert times == len(step.heard.said)
+
+    def test_is_asked_again_where_another_thing_counts(self):
+        """
+        Another entry, another option or another counter may make another text.
+        """
+        heard, long = Heard(), user("one two three")
+        run(Shout(2, heard=heard), view_of([long]), SPOKEN)
+        run(Shout(2, heard=heard), view_of([user("zero"), long]), SPOKEN)
+        run(Shout(1, heard=heard), view_of([long]), SPOKEN)
+        run(Shout(2, heard=heard), view_of([long]), TrimContext(count=quarter))
+
+        assert 4 == len(heard.said)
+
+    def test_is_asked_each_time_where_nothing_can_be_remembered(self):
+        """
+        An option that cannot be hashed, or an endpoint whose counts are rough for now.
+        """
+        endpoint = from_client(SimpleNamespace(messages=SimpleNamespace(count_tokens=len)), "m")
+        for step, count in (
+            (Shout(2, leans=["a list"], heard=Heard()), words),
+            (Shout(2, heard=Heard()), endpoint),
+        ):
+            for _ in range(2):
+                run(step, view_of([user("one two three four")]), TrimContext(count=count))
+
+            assert 2 == len(step.heard.said)
+
+    def test_is_remembered_for_the_newest(self):
+        """
+        What was clipped long ago is worked out again.
+        """
+        step = Shout(1, heard=Heard())
+        for number in (*range(MADE + 1), 1, 0):
+            run(step, view_of([user(f"say {number}")]), SPOKEN)
+
+        assert "say 0" == step.heard.said[-1]
+        assert MADE + 2 == len(step.heard.said)
 
 
 class TestAsValues:

@@ -4,6 +4,7 @@ Clipping the arguments of tool calls.
 
 import json
 import re
+from collections.abc import Hashable
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -61,6 +62,12 @@ class ClipArguments(Clip):
     pins: bool = flag(default=False)
     count: TokenCounter | None = field(default=None, kw_only=True, validator=function)
     replace: bool = flag(default=False)
+
+    def leans_on(self, view: View, item: Item) -> Hashable:
+        """
+        Nothing.
+        """
+        return ()
 
     def shortened(
         self, view: View, item: Item, count: TokenCounter, known: Known

@@ -2,6 +2,7 @@
 Clipping what users and models said.
 """
 
+from collections.abc import Hashable
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -57,6 +58,12 @@ class ClipMessages(Clip):
     pins: bool = flag(default=False)
     count: TokenCounter | None = field(default=None, kw_only=True, validator=function)
     replace: bool = flag(default=False)
+
+    def leans_on(self, view: View, item: Item) -> Hashable:
+        """
+        Whether it is the newest user message.
+        """
+        return item.first == view.log.links.asked
 
     def shortened(
         self, view: View, item: Item, count: TokenCounter, known: Known

@@ -2,6 +2,7 @@
 Clipping what tools gave back.
 """
 
+from collections.abc import Hashable
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -71,6 +72,12 @@ class ClipToolResults(Clip):
                 f"must fit in `tokens` ({self.tokens:_}) together"
             )
             raise ConfigError(msg)
+
+    def leans_on(self, view: View, item: Item) -> Hashable:
+        """
+        Which results stay whole.
+        """
+        return frozenset(_spared(view, item, self.exclude))
 
     def shortened(
         self, view: View, item: Item, count: TokenCounter, known: Known

@@ -2,6 +2,7 @@
 Keeping the newest messages that fit a number of tokens.
 """
 
+from functools import cached_property
 from typing import Literal
 
 from attrs import evolve, field, frozen
@@ -93,7 +94,7 @@ class TokenBudget(Strategy):
             return unchanged(view)
         count = ctx.count if self.count is None else kept(self.count)
         marks = self.down_to is not None or self.at_least is not None
-        rules = self._rules(last_cut(view, self) if marks else 0)
+        rules = evolve(self._rules, start=last_cut(view, self)) if marks else self._rules
         if self.clip or self.at_least is not None:
             fitted = self._fitted(view, limit, count, rules)
         else:
@@ -150,7 +151,8 @@ class TokenBudget(Strategy):
 
         return limit
 
-    def _rules(self, start: int) -> CutRules:
+    @cached_property
+    def _rules(self) -> CutRules:
         return CutRules(
             opening=self.opening,
             by=self.by,
@@ -158,7 +160,6 @@ class TokenBudget(Strategy):
             pin_system=self.pin_system,
             count_pins=True,
             down_to=self.down_to,
-            start=start,
         )
 
 

@@ -2,9 +2,10 @@
 Keeping the newest messages.
 """
 
+from functools import cached_property
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from unabridged.contract import TrimContext
 from unabridged.cuts import cut
@@ -78,7 +79,7 @@ class Window(Strategy):
         if self.last is None:
             return unchanged(view)
         marks = self.down_to is not None or self.at_least is not None
-        rules = self._rules(last_cut(view, self) if marks else 0)
+        rules = evolve(self._rules, start=last_cut(view, self)) if marks else self._rules
         done = cut(view, self.last, None, "messages", rules)
         done = worth(view, done, self.at_least, ctx.count, rules, self.last, "messages")
 
@@ -92,7 +93,8 @@ class Window(Strategy):
             replace=self.replace,
         )
 
-    def _rules(self, start: int) -> CutRules:
+    @cached_property
+    def _rules(self) -> CutRules:
         return CutRules(
             opening=self.opening,
             by=self.by,
@@ -100,5 +102,4 @@ class Window(Strategy):
             pin_system=self.pin_system,
             count_pins=self.count_pins,
             down_to=self.down_to,
-            start=start,
         )

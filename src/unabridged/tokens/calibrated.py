@@ -195,6 +195,7 @@ class Corrected(Kept):
         super().__init__(inner.counter)
         self.inner = inner
         self.fit = fit
+        self.count_of = self.__call__
 
     def __call__(self, message: Message, /) -> int:
         """

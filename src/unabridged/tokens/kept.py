@@ -46,7 +46,7 @@ class Kept:
     Kept(tokens.words)
     """
 
-    __slots__ = ("_counts", "_limit", "counter")
+    __slots__ = ("_counts", "count_of", "counter")
 
     def __init__(self, counter: TokenCounter, *, limit: int = MESSAGES) -> None:
         if not callable(counter):
@@ -56,16 +56,15 @@ class Kept:
             msg = f"Kept: `limit` must be 1 message or more, got {limit!r}"
             raise ConfigError(msg)
         self.counter = counter
-        self._limit = limit
-        self._counts: dict[Message, int] = {}
+        self._counts = _Counts(counter, limit)
+        self.count_of: TokenCounter = self._counts.__getitem__
+        """As a call, without a call of Python: for those who go through many messages."""
 
     def __call__(self, message: Message, /) -> int:
         """
         The tokens of the message, counted now or before.
         """
-        count = self._counts.get(message)
-
-        return self._counted(message) if count is None else count
+        return self._counts[message]
 
     def total(self, messages: Iterable[Message]) -> int:
         """
@@ -76,7 +75,7 @@ class Kept:
         >>> Kept(words).total([user("the cat"), user("sat")])
         3
         """
-        return sum(map(self, messages))
+        return sum(map(self.count_of, messages))
 
     def knows(self, message: Message) -> bool:
         """
@@ -95,28 +94,7 @@ class Kept:
         >>> count(user("hi"))
         7
         """
-        if len(self._counts) >= self._limit:
-            for old in tuple(self._counts)[: (self._limit + 1) // 2]:
-                self._counts.pop(old, None)
-        self._counts[message] = count
-
-    def _counted(self, message: Message) -> int:
-        if isinstance(self.counter, FromClient):
-            return kept(rough)(message)
-        try:
-            count = self.counter(message)
-        except Exception as error:
-            msg = f"counter {self.counter!r} raised {error!r} for {_described(message)}"
-            raise CountError(msg) from error
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            msg = (
-                f"counter {self.counter!r} returned {count!r} for {_described(message)}; "
-                "a counter returns an int of tokens, 0 or more"
-            )
-            raise CountError(msg)
-        self.learn(message, count)
-
-        return count
+        self._counts.learn(message, count)
 
     def __eq__(self, other: object) -> bool:
         return self.counter == other.counter if isinstance(other, Kept) else NotImplemented
@@ -135,6 +113,43 @@ class Kept:
 
     def __reduce__(self) -> tuple[object, ...]:
         return kept, (self.counter,)
+
+
+class _Counts(dict[Message, int]):
+    """
+    The counts by message; one that is missing is counted when it is asked for.
+    """
+
+    __slots__ = ("_counter", "_limit")
+
+    def __init__(self, counter: TokenCounter, limit: int) -> None:
+        super().__init__()
+        self._counter = counter
+        self._limit = limit
+
+    def learn(self, message: Message, count: int) -> None:
+        if len(self) >= self._limit:
+            for old in tuple(self)[: (self._limit + 1) // 2]:
+                self.pop(old, None)
+        self[message] = count
+
+    def __missing__(self, message: Message) -> int:
+        if isinstance(self._counter, FromClient):
+            return kept(rough)(message)
+        try:
+            count = self._counter(message)
+        except Exception as error:
+            msg = f"counter {self._counter!r} raised {error!r} for {_described(message)}"
+            raise CountError(msg) from error
+        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            msg = (
+                f"counter {self._counter!r} returned {count!r} for {_described(message)}; "
+                "a counter returns an int of tokens, 0 or more"
+            )
+            raise CountError(msg)
+        self.learn(message, count)
+
+        return count
 
 
 def kept(counter: TokenCounter) -> Kept:
