@@ -37,9 +37,11 @@ from unabridged.pipeline import Strategy, chain, custom, written_back
 from unabridged.results import TrimResult
 from unabridged.running import arun, run
 from unabridged.strategies import (
+    ClearToolResults,
     ClipArguments,
     ClipMessages,
     ClipToolResults,
+    Deduplicate,
     DropReasoning,
     Filter,
     HeadAndTail,
@@ -61,7 +63,7 @@ from unabridged.views import View
 
 if TYPE_CHECKING:
     from unabridged import declared as declared
-    from unabridged import formats, stores, testing, tokens
+    from unabridged import formats, stores, testing, tokens, tools
     from unabridged.async_memory import AsyncMemory
 
 __all__ = [
@@ -69,9 +71,11 @@ __all__ = [
     "AsyncMemory",
     "Audio",
     "Budget",
+    "ClearToolResults",
     "ClipArguments",
     "ClipMessages",
     "ClipToolResults",
+    "Deduplicate",
     "Document",
     "DropReasoning",
     "Filter",
@@ -113,11 +117,12 @@ __all__ = [
     "testing",
     "tokens",
     "tool",
+    "tools",
     "user",
     "written_back",
 ]
 
-_MODULES = frozenset({"declared", "formats", "stores", "testing", "tokens"})
+_MODULES = frozenset({"declared", "formats", "stores", "testing", "tokens", "tools"})
 
 
 def __getattr__(name: str) -> Any:

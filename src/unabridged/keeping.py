@@ -99,6 +99,13 @@ class Keeper(Reader):
         self._previous: tuple[Message, ...] = ()
         self._corrected: tuple[tuple[Note, ...], Corrected] | None = None
 
+    @property
+    def shown(self) -> frozenset[Message]:
+        """
+        The messages of the last context.
+        """
+        return frozenset(self._previous)
+
     # -- messages
 
     def append(

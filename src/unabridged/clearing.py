@@ -1,0 +1,253 @@
+"""
+Clearing: old tool results, and the arguments of their calls, become short markers.
+
+A marker names the tool, the tokens that were there, media by their kinds, and
+the handle under which the whole is fetched. What is cleared says so in the
+metadata of its message, as what is clipped does, so it is known again.
+"""
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from attrs import evolve, field, frozen
+
+from unabridged.clipping import Clipping, middle
+from unabridged.clips import CLEARED, free_blocks, known_of, may_change, noted
+from unabridged.graphemes import cut_before
+from unabridged.handles import handle_at
+from unabridged.items import Block, Item
+from unabridged.json_values import json_text
+from unabridged.messages import Message, Part, Text, ToolCall, ToolResult
+from unabridged.originals import named, plain
+from unabridged.tokens import TokenCounter
+from unabridged.tool_loops import answers
+from unabridged.views import View
+
+__all__ = ["Clearing", "gain_of", "said"]
+
+FIRST_LINE = 500  # characters of an error's first line; some servers say all in one
+MOST_NAMED = 3  # media in a marker
+
+
+class _Piece(NamedTuple):
+    """
+    A call or a result: its item, its place among the parts, and its key in the metadata.
+    """
+
+    item: Item
+    place: int
+    key: str
+
+
+class _Pair(NamedTuple):
+    """
+    A result, the call it answers, and whether they may change; *spared* are they by their tool.
+    """
+
+    result: _Piece
+    call: ToolCall | None
+    called: _Piece | None
+    free: bool
+    spared: bool
+
+
+@frozen
+class Clearing:
+    """
+    The results of a view, and how they are cleared.
+
+    >>> from unabridged.testing import call, result, user, view_of
+    >>> from unabridged.tokens import words
+    >>> view = view_of([user("q"), call("c1"), result("c1", "row " * 50), user("and?")])
+    >>> Clearing.of(view, words).cleared(4)[view[2]].text
+    '[look result cleared: 50 tokens; the whole is entry 3]'
+    """
+
+    count: TokenCounter = field(eq=False, repr=False)
+    end: int
+    pairs: tuple[_Pair, ...] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        view: View,
+        count: TokenCounter,
+        exclude: tuple[str, ...] = (),
+        *,
+        inputs: bool = False,
+    ) -> "Clearing":
+        """
+        What may be cleared: nothing of tools in *exclude*, arguments too where *inputs* says so.
+        """
+        asked = view.log.links.asked
+        pairs: list[_Pair] = []
+        for block, limit in free_blocks(view):
+            for pair in _pairs(block, exclude):
+                seq = pair.result.item.first
+                free = seq != asked and (not limit or seq < limit)
+                pairs.append(pair._replace(free=free, called=pair.called if inputs else None))
+
+        return cls(count, view.log.seq + 1, tuple(pairs))
+
+    def edge(self, last: int | None, tokens: int | None) -> tuple[int, int]:
+        """
+        The first entry of the results that stay: by number alone, and by number and tokens.
+
+        The newest messages with *last* results stay, and those of *tokens* tokens together.
+        """
+        by_number = by_tokens = self.end
+        results = used = 0
+        newest = (pair.result.item for pair in reversed(self.pairs) if not pair.spared)
+        for _, group in itertools.groupby(newest, key=id):
+            item, *others = group
+            used += self.count(item.message)
+            if last is not None and results < last:
+                by_number = item.first
+            elif tokens is None or used > tokens:
+                break
+            if tokens is not None and used <= tokens:
+                by_tokens = item.first
+            results += 1 + len(others)
+
+        return by_number, min(by_number, by_tokens)
+
+    def cleared(self, before: int) -> dict[Item, Message]:
+        """
+        The messages that change when all results before entry *before* are cleared.
+        """
+        made: dict[Item, Message] = {}
+        for pair in self.pairs:
+            if pair.result.item.first >= before:
+                break
+            if pair.free and not pair.spared:
+                self._put(made, pair.result, pair.call)
+                if pair.called is not None:
+                    self._put(made, pair.called, pair.call)
+
+        return made
+
+    def _put(self, made: dict[Item, Message], piece: _Piece, call: ToolCall | None) -> None:
+        """
+        Put in the marker of a piece where that is shorter than what it stands for.
+        """
+        item, place, key = piece
+        known = known_of(item).get(key)
+        if known == CLEARED or not may_change(item):
+            return
+        part = item.message.parts[place]
+        marked = self._marked(item, place, known, call)
+        if marked is None or self._size(item, marked) >= self._size(item, part):
+            return
+        message = made.get(item, item.message)
+        parts = (*message.parts[:place], marked, *message.parts[place + 1 :])
+        made[item] = noted(evolve(message, parts=parts), {key: CLEARED})
+
+    def _marked(self, item: Item, place: int, known: object, call: ToolCall | None) -> Part | None:
+        """
+        The part with nothing but its marker; None of arguments that are no JSON object.
+        """
+        part, handle = item.message.parts[place], handle_at(item.message, item.first, place)
+        if isinstance(part, ToolCall) and _is_object(part.arguments):
+            left = self._size(item, part) - self._size(item, evolve(part, arguments="{}"))
+            left += sum(how.left for how in _clippings(known))
+            text = f"{said(left)}; the whole is entry {handle}"
+            return evolve(part, arguments=json_text({CLEARED: text}))
+        if not isinstance(part, ToolResult):
+            return None
+        bare = self._size(item, evolve(part, content=()))
+        left = self._size(item, part) - bare
+        if (how := Clipping.of(known)) is not None:
+            marker = evolve(part, content=(Text(middle(part.text, how)),))
+            left += how.left - self._size(item, marker) + bare
+        name = plain(call.name if call is not None else item.message.name or "") or "tool"
+        what = ", ".join([said(left), *_media(part)])
+        text = f"[{name} result cleared: {what}; the whole is entry {handle}]"
+
+        return evolve(part, content=(Text(f"{_first_line(part)}{text}"),))
+
+    def _size(self, item: Item, part: Part) -> int:
+        """
+        The tokens of a message of this part alone.
+        """
+        message = item.message
+
+        return self.count(message if message.parts == (part,) else evolve(message, parts=(part,)))
+
+
+def gain_of(made: Mapping[Item, Message], count: TokenCounter) -> int:
+    """
+    The tokens that messages gain, each by the one beside it.
+
+    >>> from unabridged.testing import user, view_of
+    >>> from unabridged.tokens import words
+    >>> gain_of({view_of([user("a b c")])[0]: user("a …")}, words)
+    1
+    """
+    return sum(count(item.message) - count(message) for item, message in made.items())
+
+
+def said(tokens: int) -> str:
+    """
+    A number of tokens as markers say it: at least one.
+
+    >>> said(4_310), said(0)
+    ('4,310 tokens', '1 token')
+    """
+    return f"{tokens:,} tokens" if tokens > 1 else "1 token"
+
+
+def _pairs(block: Block, exclude: tuple[str, ...]) -> Iterator[_Pair]:
+    if not any(item.message.tool_results for item in block):
+        return
+    called: dict[int, _Piece] = {}
+    for item in block:
+        for number, place in enumerate(_places(item.message, ToolCall)):
+            called[id(item.message.parts[place])] = _Piece(item, place, f"call.{number}")
+    for item, calls in answers(block).given:
+        places = _places(item.message, ToolResult)
+        for number, (place, call) in enumerate(zip(places, calls, strict=True)):
+            spared = item.message.name in exclude or (call is not None and call.name in exclude)
+            result = _Piece(item, place, f"result.{number}")
+            yield _Pair(result, call, called.get(id(call)), free=True, spared=spared)
+
+
+def _places(message: Message, kind: type) -> list[int]:
+    return [place for place, part in enumerate(message.parts) if isinstance(part, kind)]
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _clippings(known: object) -> Iterator[Clipping]:
+    """
+    How the strings of a call were clipped.
+    """
+    for numbers in known.values() if isinstance(known, dict) else ():
+        if (how := Clipping.of(numbers)) is not None:
+            yield how
+
+
+def _media(result: ToolResult) -> list[str]:
+    found = [named(part) for part in result.content if not isinstance(part, Text)]
+    more = len(found) - MOST_NAMED
+
+    return found if more <= 0 else [*found[:MOST_NAMED], f"{more} more"]
+
+
+def _first_line(result: ToolResult) -> str:
+    """
+    What went wrong, where something did: a line of its own before the marker.
+    """
+    if not result.is_error:
+        return ""
+    line = result.text.lstrip().partition("\n")[0].rstrip()
+    if len(line) > FIRST_LINE:
+        line = f"{line[: cut_before(line, FIRST_LINE)]}…"
+
+    return f"{line}\n" if line else ""
