@@ -4,11 +4,9 @@ Clearing old tool results: markers stand for them, and name where the whole is.
 
 from attrs import evolve, field, frozen
 
-from unabridged.clearing import Clearing, gain_of
+from unabridged.clearing import Clearing, cleared
 from unabridged.contract import TrimContext
-from unabridged.items import Item
 from unabridged.json_values import json_of
-from unabridged.messages import Message
 from unabridged.options import (
     as_names,
     at_least_option,
@@ -82,19 +80,22 @@ class ClearToolResults(Strategy):
         count = ctx.count if self.count is None else kept(self.count)
         clearing = Clearing.of(view, count, self.exclude, inputs=self.inputs)
         number, edge = clearing.edge(self.keep_last, self.keep_tokens)
-        made = clearing.cleared(edge)
+        markers = clearing.markers(edge)
         notes: tuple[Note, ...] = ()
         if self.at_least is not None:
-            stood = clearing.cleared(_standing(view, last_cut(view, self), number, edge))
-            if gain_of(made, count) - gain_of(stood, count) < self.at_least:
-                made = stood
+            stood = _standing(view, last_cut(view, self), number, edge)
+            if sum(marker.gain for marker in markers if marker.seq >= stood) < self.at_least:
+                edge = stood
             else:
                 notes = (Note("cut", repr(self), json_of({"first": edge})),)
+        result = rewrite(
+            view,
+            cleared(markers, edge),
+            reason="an old tool result is cleared",
+            replace=self.replace,
+        )
 
-        return evolve(self._result(view, made), notes=notes)
-
-    def _result(self, view: View, made: dict[Item, Message]) -> TrimResult:
-        return rewrite(view, made, reason="an old tool result is cleared", replace=self.replace)
+        return evolve(result, notes=notes)
 
 
 def _standing(view: View, noted: int, number: int, edge: int) -> int:

@@ -66,8 +66,10 @@ class Deduplicate(Strategy):
                 parts[place] = marked
                 made[item] = evolve(message, parts=parts)
 
+        in_order = dict(reversed(made.items()))  # `apply` makes all of it in one go then
+
         return rewrite(
-            view, made, reason="the same text stands again further down", replace=self.replace
+            view, in_order, reason="the same text stands again further down", replace=self.replace
         )
 
     def _marked(
