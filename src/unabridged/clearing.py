@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from attrs import evolve, field, frozen
 
-from unabridged.clipping import Clipping, middle
+from unabridged.clipping import Clipping, mark, middle
 from unabridged.clips import CLEARED, free_blocks, known_of, may_change, noted
 from unabridged.graphemes import cut_before
 from unabridged.handles import handle_at
@@ -170,8 +170,11 @@ class Clearing:
         if isinstance(part, ToolCall):
             if len(part.arguments) < SHORT or not _is_object(part.arguments):
                 return None
-            left = self._size(item, part) - self._size(item, evolve(part, arguments="{}"))
-            left += sum(how.left for how in _clippings(known))
+            bare = self._size(item, evolve(part, arguments=""))
+            left = self._size(item, part) - bare
+            for how in _clippings(known):
+                marker = json_text([mark(how.left, handle)])
+                left += how.left - self._size(item, evolve(part, arguments=marker)) + bare
             text = f"{said(left)}; the whole is entry {handle}"
             return evolve(part, arguments=json_text({CLEARED: text}))
         if not isinstance(part, ToolResult):

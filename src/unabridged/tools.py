@@ -17,7 +17,6 @@ from attrs import field, frozen
 from unabridged.async_memory import AsyncMemory
 from unabridged.errors import ConfigError
 from unabridged.fetching import Excerpt, Findings
-from unabridged.json_values import json_text
 from unabridged.memory import Memory
 from unabridged.messages import Message, ToolCall, tool
 from unabridged.originals import plain
@@ -318,7 +317,7 @@ def _words(arguments: Mapping[str, Any], name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        msg = f"`{name}` takes text or null, got {plain(json_text(value))}"
+        msg = f"`{name}` takes text or null, got {plain(repr(value))}"
         raise _Mistake(msg)
 
     return value.strip()
