@@ -112,7 +112,7 @@ class TestOriginal:
             '[part of gemini]\nlook({"q":1})'
         )
         assert "text" == named(Text("x"))
-        assert "" == original(assistant())
+        assert "" == original(assistant()) == original(user(""))
 
     def test_gives_one_call_or_result(self):
         """

@@ -9,7 +9,7 @@ metadata of its message, as what is clipped does, so it is known again.
 import itertools
 import json
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -31,15 +31,18 @@ FIRST_LINE = 500  # characters of an error's first line; some servers say all in
 MOST_NAMED = 3  # media in a marker
 SHORT = 40  # characters; a marker of arguments has more
 
+T = TypeVar("T")
+
 
 class _Piece(NamedTuple):
     """
-    A call or a result: its item, its place among the parts, and its key in the metadata.
+    A call or a result, its item, its place among the parts there, and its key in the metadata.
     """
 
     item: Item
     place: int
     key: str
+    part: ToolCall | ToolResult
 
 
 class _Pair(NamedTuple):
@@ -151,44 +154,54 @@ class Clearing:
         """
         The marker of a piece; None where there is none, and of what is cleared already.
         """
-        item, place, key = piece
+        item, place, key, part = piece
         known = known_of(item).get(key)
         if known == CLEARED or not may_change(item):
             return None
-        made = self._marked(item, place, known, call)
+        made: Part | None
+        if isinstance(part, ToolCall):
+            made = self._arguments(piece, part, known)
+        else:
+            made = self._result(piece, part, known, call)
         if made is None:
             return None
-        gain = self._size(item, item.message.parts[place]) - self._size(item, made)
+        gain = self._size(item, part) - self._size(item, made)
 
         return Marker(seq, item, place, key, made, gain)
 
-    def _marked(self, item: Item, place: int, known: object, call: ToolCall | None) -> Part | None:
+    def _arguments(self, piece: _Piece, call: ToolCall, known: object) -> ToolCall | None:
         """
-        The part with nothing but its marker; None of arguments that are no JSON object.
+        A call with nothing but a marker in its arguments; None of what is short or no object.
         """
-        part, handle = item.message.parts[place], handle_at(item.message, item.first, place)
-        if isinstance(part, ToolCall):
-            if len(part.arguments) < SHORT or not _is_object(part.arguments):
-                return None
-            bare = self._size(item, evolve(part, arguments=""))
-            left = self._size(item, part) - bare
-            for how in _clippings(known):
-                marker = json_text([mark(how.left, handle)])
-                left += how.left - self._size(item, evolve(part, arguments=marker)) + bare
-            text = f"{said(left)}; the whole is entry {handle}"
-            return evolve(part, arguments=json_text({CLEARED: text}))
-        if not isinstance(part, ToolResult):
+        if len(call.arguments) < SHORT or not _is_object(call.arguments):
             return None
-        bare = self._size(item, evolve(part, content=()))
-        left = self._size(item, part) - bare
+        item, handle = piece.item, handle_at(piece.item.message, piece.item.first, piece.place)
+        bare = self._size(item, evolve(call, arguments=""))
+        left = self._size(item, call) - bare
+        for how in _clippings(known):
+            marker = json_text([mark(how.left, handle)])
+            left += how.left - self._size(item, evolve(call, arguments=marker)) + bare
+        text = f"{said(left)}; the whole is entry {handle}"
+
+        return evolve(call, arguments=json_text({CLEARED: text}))
+
+    def _result(
+        self, piece: _Piece, result: ToolResult, known: object, call: ToolCall | None
+    ) -> ToolResult:
+        """
+        A result with nothing but its marker, and what went wrong.
+        """
+        item, handle = piece.item, handle_at(piece.item.message, piece.item.first, piece.place)
+        bare = self._size(item, evolve(result, content=()))
+        left = self._size(item, result) - bare
         if (how := Clipping.of(known)) is not None:
-            marker = evolve(part, content=(Text(middle(part.text, how)),))
+            marker = evolve(result, content=(Text(middle(result.text, how)),))
             left += how.left - self._size(item, marker) + bare
         name = plain(call.name if call is not None else item.message.name or "") or "tool"
-        what = ", ".join([said(left), *_media(part)])
+        what = ", ".join([said(left), *_media(result)])
         text = f"[{name} result cleared: {what}; the whole is entry {handle}]"
 
-        return evolve(part, content=(Text(f"{_first_line(part)}{text}"),))
+        return evolve(result, content=(Text(f"{_first_line(result)}{text}"),))
 
     def _size(self, item: Item, part: Part) -> int:
         """
@@ -240,18 +253,18 @@ def _pairs(block: Block, exclude: tuple[str, ...]) -> Iterator[_Pair]:
         return
     called: dict[int, _Piece] = {}
     for item in block:
-        for number, place in enumerate(_places(item.message, ToolCall)):
-            called[id(item.message.parts[place])] = _Piece(item, place, f"call.{number}")
+        for number, (place, made) in enumerate(_places(item.message, ToolCall)):
+            called[id(made)] = _Piece(item, place, f"call.{number}", made)
     for item, calls in answers(block).given:
-        places = _places(item.message, ToolResult)
-        for number, (place, call) in enumerate(zip(places, calls, strict=True)):
+        held = _places(item.message, ToolResult)
+        for number, ((place, part), call) in enumerate(zip(held, calls, strict=True)):
             spared = item.message.name in exclude or (call is not None and call.name in exclude)
-            result = _Piece(item, place, f"result.{number}")
+            result = _Piece(item, place, f"result.{number}", part)
             yield _Pair(result, call, called.get(id(call)), free=True, spared=spared)
 
 
-def _places(message: Message, kind: type) -> list[int]:
-    return [place for place, part in enumerate(message.parts) if isinstance(part, kind)]
+def _places(message: Message, kind: type[T]) -> list[tuple[int, T]]:
+    return [(place, part) for place, part in enumerate(message.parts) if isinstance(part, kind)]
 
 
 def _is_object(text: str) -> bool:
@@ -261,13 +274,13 @@ def _is_object(text: str) -> bool:
         return False
 
 
-def _clippings(known: object) -> Iterator[Clipping]:
+def _clippings(known: object) -> list[Clipping]:
     """
     How the strings of a call were clipped.
     """
-    for numbers in known.values() if isinstance(known, dict) else ():
-        if (how := Clipping.of(numbers)) is not None:
-            yield how
+    found = map(Clipping.of, known.values() if isinstance(known, dict) else ())
+
+    return [how for how in found if how is not None]
 
 
 def _media(result: ToolResult) -> list[str]:

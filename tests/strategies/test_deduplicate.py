@@ -12,8 +12,10 @@ from unabridged import (
     Image,
     Memory,
     Reasoning,
+    Summarize,
     Text,
     ToolCall,
+    Window,
     assistant,
     run,
     system,
@@ -27,7 +29,7 @@ from unabridged.formats import mend, problems
 from unabridged.formats.providers import PROVIDERS
 from unabridged.messages import ToolResult
 from unabridged.results import unchanged
-from unabridged.testing import call, check_strategy, result, talk, texts, view_of
+from unabridged.testing import call, check_strategy, replies, result, talk, texts, view_of
 from unabridged.tokens import of_text, words
 
 WORDS = TrimContext(count=words)
@@ -135,6 +137,18 @@ class TestDeduplicate:
             view = view_of(messages, **options)
 
             assert unchanged(view) == run(Deduplicate(), view, WORDS)
+
+    def test_passes_over_what_is_no_entry_or_stands_for_several(self):
+        """
+        A prompt that is not in the log and a summary are no copies: no handle names them.
+        """
+        memory = Memory(count=words, ask=replies(PAGE))
+        memory.append(*talk(2), *read(1), *talk(2))
+        memory.compact(Summarize(6, label="", guard_size=False))
+        step = Deduplicate() | Window(20)
+
+        assert [PAGE, PAGE] == texts(memory.context(step, system=PAGE))[:2]
+        assert () == memory.context(step, system=PAGE).changes
 
     def test_leaves_results_with_pictures(self):
         """

@@ -3,6 +3,7 @@ Keeping one of several equal texts: the newest.
 """
 
 from collections.abc import Iterator
+from typing import TypeAlias, TypeGuard
 
 from attrs import evolve, field, frozen
 
@@ -19,6 +20,8 @@ from unabridged.tokens import TokenCounter, kept
 from unabridged.views import View
 
 __all__ = ["Deduplicate"]
+
+_Told: TypeAlias = Text | ToolResult
 
 
 @frozen(repr=False)
@@ -58,14 +61,11 @@ class Deduplicate(Strategy):
     def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
         count = ctx.count if self.count is None else kept(self.count)
         made: dict[Item, Message] = {}
-        for item, place, handle in _repeated(view):
-            message = item.message
-            marked = self._marked(message, message.parts[place], handle, count)
-            if marked is not None:
-                parts = list(made.get(item, message).parts)
-                parts[place] = marked
+        for item, place, part, handle in _repeated(view):
+            message = made.get(item, item.message)
+            if (marked := self._marked(message, part, handle, count)) is not None:
+                parts = (*message.parts[:place], marked, *message.parts[place + 1 :])
                 made[item] = evolve(message, parts=parts)
-
         in_order = dict(reversed(made.items()))  # `apply` makes all of it in one go then
 
         return rewrite(
@@ -73,13 +73,13 @@ class Deduplicate(Strategy):
         )
 
     def _marked(
-        self, message: Message, part: Part, handle: str, count: TokenCounter
-    ) -> Part | None:
+        self, message: Message, part: _Told, handle: str, count: TokenCounter
+    ) -> _Told | None:
         """
         The part with a marker for its text; None if it is short, or that would gain nothing.
         """
 
-        def size(part: Part) -> int:
+        def size(part: _Told) -> int:
             return count(evolve(message, parts=(part,)))
 
         tokens = size(part) - size(_holding(part, ""))
@@ -89,7 +89,7 @@ class Deduplicate(Strategy):
         return made if tokens >= self.min_tokens and size(made) < size(part) else None
 
 
-def _repeated(view: View) -> Iterator[tuple[Item, int, str]]:
+def _repeated(view: View) -> Iterator[tuple[Item, int, _Told, str]]:
     """
     The parts that may leave for the next copy of their text, each with the handle of that.
     """
@@ -106,36 +106,30 @@ def _repeated(view: View) -> Iterator[tuple[Item, int, str]]:
             continue
         may = item.first in free and item.first != asked and may_change(item)
         for place in reversed(range(len(item.message.parts))):
-            text = _text(item.message.parts[place])
-            if not text:
+            part = item.message.parts[place]
+            if not _is_told(part) or not part.text:
                 continue
             handle = handle_at(item.message, item.first, place)
-            copy = later.get(text, handle)
+            copy = later.get(part.text, handle)
             if may and copy != handle:
-                yield item, place, copy
-            later[text] = handle
+                yield item, place, part, copy
+            later[part.text] = handle
 
 
-def _text(part: Part) -> str:
+def _is_told(part: Part) -> TypeGuard[_Told]:
     """
-    The text of a part that is nothing but text; "" of any other.
+    Whether the part is text and nothing else.
     """
-    if isinstance(part, Text):
-        return part.text
-    if isinstance(part, ToolResult) and all(isinstance(held, Text) for held in part.content):
-        return part.text
+    words = isinstance(part, ToolResult) and all(isinstance(held, Text) for held in part.content)
 
-    return ""
+    return words or isinstance(part, Text)
 
 
-def _holding(part: Part, text: str) -> Part:
+def _holding(part: _Told, text: str) -> _Told:
     """
     The part with another text in it.
     """
-    match part:
-        case Text():
-            return evolve(part, text=text)
-        case ToolResult():
-            return evolve(part, content=(Text(text),))
-        case _:
-            return part
+    if isinstance(part, Text):
+        return evolve(part, text=text)
+
+    return evolve(part, content=(Text(text),))
