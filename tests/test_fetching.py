@@ -114,6 +114,22 @@ class TestOriginal:
         assert "text" == named(Text("x"))
         assert "" == original(assistant()) == original(user(""))
 
+    def test_gives_what_a_providers_own_part_has_to_read(self):
+        """
+        As what a search found; not what is encrypted, nor what is empty.
+        """
+        found = {
+            "type": "search_result",
+            "source": "https://example.org",
+            "title": "",
+            "content": [{"type": "text", "text": "It rains."}, {"encrypted_content": "YWJj"}, 7],
+        }
+        held = tool([Opaque("anthropic", found), "So it is."], call_id="c1")
+
+        assert original(held) == (
+            "[search_result of anthropic]\nhttps://example.org\nIt rains.\nSo it is."
+        )
+
     def test_gives_one_call_or_result(self):
         """
         By its number.

@@ -5,7 +5,7 @@ The same text is what a handle gives back, so places in it can be counted on.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from unabridged.handles import pieces_of
 from unabridged.messages import (
@@ -24,6 +24,7 @@ from unabridged.messages import (
 __all__ = ["named", "original", "plain"]
 
 LONGEST = 60  # characters of a name in a marker
+READABLE = ("title", "url", "source", "text")
 
 
 def original(message: Message, part: int = 0) -> str:
@@ -72,11 +73,32 @@ def _text(part: Part) -> str | None:
             return f"{part.name}({part.arguments})"
         case Reasoning():
             return None
-        case Document() | Audio():
-            words = part.text if isinstance(part, Document) else part.transcript
-            return f"[{named(part)}]\n{words}".rstrip("\n")
         case _:
-            return f"[{named(part)}]"
+            return f"[{named(part)}]\n{_readable(part)}".rstrip("\n")
+
+
+def _readable(part: Part) -> str:
+    """
+    What there is to read in a part that is named.
+    """
+    match part:
+        case Document(text=text) | Audio(transcript=text):
+            return text
+        case Opaque():
+            return "\n".join(_words_in(json.loads(part.data.text)))
+        case _:
+            return ""
+
+
+def _words_in(data: object) -> Iterator[str]:
+    """
+    What a provider's own part has to read, such as what a search of it found.
+    """
+    if isinstance(data, dict):
+        yield from (data[key] for key in READABLE if isinstance(data.get(key), str) and data[key])
+    inside = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
+    for value in inside:
+        yield from _words_in(value)
 
 
 def named(part: Part) -> str:

@@ -35,7 +35,7 @@ class ClearToolResults(Strategy):
     the newest block, and each that is shorter than its marker. Images and
     documents go too, named in the marker; an error keeps its first line. A
     message with reasoning or a signature is left alone. It reads the whole
-    view: put it after a cut.
+    view: put it after a cut, and after what summarizes, which is told the whole then.
 
     Without *at_least*, each new result has an older one cleared, and the prefix
     that a provider has cached ends there on every turn. With it, all that was
