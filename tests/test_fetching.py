@@ -3,13 +3,21 @@ Fetching by a handle what an entry held, and finding words in the transcript.
 """
 
 import asyncio
+import re
 
 import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from unabridged import (
     AsyncMemory,
     Audio,
     ClearToolResults,
+    ClipArguments,
+    ClipMessages,
+    ClipToolResults,
+    Deduplicate,
     Document,
     Image,
     Memory,
@@ -30,8 +38,8 @@ from unabridged.messages import ToolResult
 from unabridged.originals import named, original
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.sqlite import SqliteStore
-from unabridged.testing import call, replies, result, talk
-from unabridged.tokens import words
+from unabridged.testing import call, messages, replies, result, talk
+from unabridged.tokens import of_text, words
 
 ROWS = " ".join(f"row{n}" for n in range(500))
 
@@ -314,6 +322,76 @@ class TestFetch:
 
         assert memory.fetch("2", find="row7") == fetched
         assert memory.find("row7 row8") == found
+
+
+MARKED = (
+    ClearToolResults(0, inputs=True),
+    Deduplicate(min_tokens=1),
+    ClipToolResults(56),
+    ClipMessages(56),
+    ClipArguments(56),
+)
+
+
+class TestMarkers:
+    @given(messages(), st.sampled_from(MARKED), st.integers(1, 9))
+    def test_each_names_what_it_stands_for(self, said, strategy, many):
+        """
+        Whatever is fetched by the handle in a marker holds the whole of what the marker replaced.
+        """
+        memory = Memory(count=of_text(len))
+        memory.append(*(longer(message, many) for message in said), user("and?"))
+        before = memory.view()
+        for change in memory.context(strategy).changes:
+            was = before[before.find(change.sources.first)].message
+            for old, new in zip(was.parts, change.into.parts, strict=False):
+                if old != new:
+                    handle = re.findall(r"entry ([0-9.]+)", told(new))[-1]
+                    assert told(old) in memory.fetch(handle).text
+
+    def test_are_the_same_in_all_strategies(self):
+        """
+        The entry, and the part where a message holds several.
+        """
+        both = user([ToolResult("a", ROWS), ToolResult("b", ROWS)])
+        wrote = assistant(calls=[ToolCall(id_, "write", {"t": ROWS}) for id_ in "ab"])
+        memory = remembered(user(ROWS), wrote, both, user("and?"))
+        for step, found in (
+            (ClearToolResults(0, inputs=True), ["2.1", "2.2", "3.1", "3.2"]),
+            (ClipToolResults(40), ["3.1", "3.2"]),
+            (ClipArguments(40), ["2.1", "2.2"]),
+            (ClipMessages(40), ["1"]),
+            (Deduplicate(), ["3.1", "3.2"]),
+        ):
+            shown = memory.context(step).text()
+            assert found == re.findall(r"entry ([0-9.]+)", shown)
+
+
+def longer(message, many):
+    """
+    The message with longer words, results and arguments.
+    """
+    parts = []
+    for part in message.parts:
+        match part:
+            case Text(text):
+                parts.append(Text(f"{text} " * many))
+            case ToolResult(id_, content):
+                words_ = [f"{held.text} " * many for held in content if isinstance(held, Text)]
+                parts.append(ToolResult(id_, words_))
+            case ToolCall(id_, name):
+                parts.append(ToolCall(id_, name, {"text": "written " * many * 9}))
+            case _:
+                parts.append(part)
+
+    return evolve(message, parts=parts)
+
+
+def told(part):
+    """
+    What a part says.
+    """
+    return part.arguments if isinstance(part, ToolCall) else part.text
 
 
 class TestFind:
