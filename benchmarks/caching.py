@@ -21,6 +21,8 @@ from typing import NamedTuple
 
 from unabridged import (
     Ask,
+    ClearToolResults,
+    Deduplicate,
     MaxRounds,
     Memory,
     Message,
@@ -28,6 +30,7 @@ from unabridged import (
     Summarize,
     TokenBudget,
     Window,
+    chain,
 )
 from unabridged.contract import StrategyLike
 from unabridged.formats import openai_chat
@@ -66,6 +69,14 @@ STRATEGIES: dict[str, tuple[StrategyLike, ...]] = {
         Window(400, down_to=200) | TokenBudget(64_000, down_to=32_000),
         Summarize(keep_tokens=64_000),
         Summarize(keep_tokens=64_000, down_to=32_000),
+        ClearToolResults(10),
+        ClearToolResults(10, at_least=20_000),
+        ClearToolResults(10, at_least=20_000, inputs=True),
+        Deduplicate(),
+        chain(
+            ClearToolResults(10, at_least=20_000, inputs=True),
+            TokenBudget(64_000, down_to=32_000),
+        ),
     ),
     "tau_airline": (
         NoCompaction(),
@@ -78,6 +89,8 @@ STRATEGIES: dict[str, tuple[StrategyLike, ...]] = {
         Window(20, down_to=10) | TokenBudget(3_000, down_to=1_500),
         Summarize(keep_tokens=3_000),
         Summarize(keep_tokens=3_000, down_to=1_500),
+        ClearToolResults(),
+        ClearToolResults(at_least=1_000),
     ),
 }
 SUMMARY = "They tried it, and noted what is open."

@@ -24,9 +24,11 @@ from typing import Any
 import pytest
 
 from unabridged import (
+    ClearToolResults,
     ClipArguments,
     ClipMessages,
     ClipToolResults,
+    Deduplicate,
     DropReasoning,
     HeadAndTail,
     MaxRounds,
@@ -523,6 +525,93 @@ class TestClips:
         assert json.dumps([turns[1], turns[3]]) == json.dumps([sent[1], sent[3]])
         assert 50 >= words(seen.messages[2])
         assert 100 >= sum(map(words, seen.messages))
+
+
+class TestRoom:
+    def test_counted_and_sent_of_what_is_cleared(self):
+        """
+        BC08: the result is a marker in what is counted and sent, and whole in the log.
+        """
+        turns = [*case("BC08"), {"role": "user", "content": "And?"}]
+        memory = remembered(turns, ClearToolResults(0))
+        seen = memory.context()
+        sent = dump(seen.messages)
+
+        assert [turns[n] for n in (0, 1, 3)] == [sent[n] for n in (0, 1, 3)]
+        assert {**turns[2], "content": ""} == {**sent[2], "content": ""}
+        assert "[http_get result cleared: 5,000 tokens; the whole is entry 3]" == sent[2]["content"]
+        assert sum(map(words, load(sent))) == seen.tokens < 30
+        assert turns == dump(e.message for e in memory.entries())
+        assert turns[2]["content"] == memory.fetch("3").text
+
+    def test_wrong_target_of_clearing(self):
+        """
+        BC12: a result that is small stays, one that is huge goes, the older or the newer.
+        """
+        turns = case("BC12")
+        seen = trimmed(ClearToolResults(0) | TokenBudget(300), turns)
+        sent = dump(seen.messages)
+
+        assert [turns[n] for n in (0, 1, 2, 3, 4, 6)] == [sent[n] for n in (0, 1, 2, 3, 4, 6)]
+        assert "[cat result cleared: 1,000 tokens; the whole is entry 6]" == sent[5]["content"]
+        assert None is seen.over
+
+    def test_single_huge_result_that_nobody_has_read(self):
+        """
+        BC13: it is not cleared before the model has seen it; what clips is for that.
+        """
+        turns = case("BC13")
+
+        assert () == trimmed(ClearToolResults(0), turns).changes
+        seen = trimmed(ClearToolResults(0) | TokenBudget(500, clip=ClipToolResults(300)), turns)
+        assert "the whole is entry 3" in seen.messages[2].text
+
+    def test_results_of_a_reused_id(self):
+        """
+        DC01: each marker names the tool of its own call.
+        """
+        turns = case("DC01")
+        for turn in turns:
+            if turn["role"] == "tool":
+                turn["content"] = "a lot of words " * 50
+        seen = trimmed(ClearToolResults(0), [*turns, {"role": "user", "content": "And?"}])
+
+        assert [
+            "[get_user result cleared: 200 tokens; the whole is entry 3]",
+            "[add result cleared: 200 tokens; the whole is entry 7]",
+        ] == [message.text for message in seen.messages if message.tool_results]
+
+    def test_empty_results(self):
+        """
+        DC02: an empty result stays: it is shorter than a marker, and no copy of another.
+        """
+        turns = case("DC02")
+
+        for strategy in (ClearToolResults(0), Deduplicate(min_tokens=1)):
+            assert list(range(len(turns))) == shown(trimmed(strategy, turns), turns)
+
+    def test_thinking_altered_by_clearing(self):
+        """
+        BC57: a message that thinks keeps its arguments; its result goes.
+        """
+        turns = [*case("BC57"), {"role": "user", "content": "And?"}]
+        seen = trimmed(ClearToolResults(0, inputs=True) | Deduplicate(min_tokens=1), turns)
+        sent = dump(seen.messages)
+
+        assert json.dumps([turns[1], turns[3]]) == json.dumps([sent[1], sent[3]])
+        assert "the whole is entry 3]" in seen.messages[2].text
+
+    def test_endless_loop_of_clearing(self):
+        """
+        BC52: what changes nothing writes nothing, however often it is called.
+        """
+        turns = case("BC52")
+        step = ClearToolResults(at_least=1, replace=True) | Deduplicate(replace=True)
+        memory = remembered(turns, step)
+        results = [memory.context() for _ in range(10)]
+
+        assert {()} == {result.changes for result in results}
+        assert len(turns) == memory.store.state("default").rec
 
 
 class TestSummarize:

@@ -56,8 +56,8 @@ class TestClip:
         """
         Half a number is a wrong one.
         """
-        text, how = clip("1234567 " * 60, Limits(100), len, 3)
-        words = text.replace(mark(how.left, 3), "").split()
+        text, how = clip("1234567 " * 60, Limits(100), len, "3")
+        words = text.replace(mark(how.left, "3"), "").split()
 
         assert {"1234567"} == {*words}
         assert 4 <= len(words)
@@ -66,10 +66,10 @@ class TestClip:
         """
         Other numbers, or other words between, are none of ours.
         """
-        text, how = clip("word " * 99, Limits(120), len, 3)
-        again, _ = clip(text, Limits(90), len, 3, how)
+        text, how = clip("word " * 99, Limits(120), len, "3")
+        again, _ = clip(text, Limits(90), len, "3", how)
         wrong = [
-            clip(text, Limits(90), len, 3, other)
+            clip(text, Limits(90), len, "3", other)
             for other in (None, Clipping(0, 0, how.left), Clipping(999, 0, 1))
         ]
 
@@ -85,7 +85,7 @@ class TestClip:
         def dear(text):
             return len(text) + (60 if "left out" in text and len(text) > 80 else 0)
 
-        text, how = clip("a" * 999, Limits(130), dear, 3)
+        text, how = clip("a" * 999, Limits(130), dear, "3")
 
         assert 130 >= dear(text)
         assert how.head + how.tail > 10
@@ -98,7 +98,7 @@ class TestClip:
         def odd(text):
             return 131 if "left out" in text and len(text) > 70 else len(text)
 
-        text, how = clip("a" * 999, Limits(130), odd, 3)
+        text, how = clip("a" * 999, Limits(130), odd, "3")
 
         assert 70 >= odd(text)
         assert how.head
@@ -111,7 +111,7 @@ class TestClip:
         def size(text):
             return sum(500 if letter == "x" else 1 for letter in text)
 
-        _, how = clip("x" + "a" * 9_000, Limits(300), size, 3)
+        _, how = clip("x" + "a" * 9_000, Limits(300), size, "3")
 
         assert 0 == how.head < 90 < how.tail
 
@@ -123,7 +123,7 @@ class TestClip:
         def size(text):
             return len(text) + (900 if text.count("a") > 9 else 0)
 
-        _, how = clip("a" * 9_000, Limits(100), size, 3)
+        _, how = clip("a" * 9_000, Limits(100), size, "3")
 
         assert 0 < how.head + how.tail < 10
 
@@ -135,7 +135,7 @@ class TestClip:
         def size(text):
             return sum(10 if letter == "x" else 1 for letter in text)
 
-        text, how = clip("x" * 500 + "a" * 9_000 + "x" * 500, Limits(300), size, 3)
+        text, how = clip("x" * 500 + "a" * 9_000 + "x" * 500, Limits(300), size, "3")
 
         assert 300 >= size(text) > 200
         assert how.head

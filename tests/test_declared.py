@@ -257,8 +257,8 @@ class TestRefused:
             message = refusal(from_data, data)
 
             assert message.startswith(
-                "declared: 'Windows' is not registered; known are ClipArguments, ClipMessages, "
-                "ClipToolResults, DropReasoning, Filter, "
+                "declared: 'Windows' is not registered; known are ClearToolResults, ClipArguments, "
+                "ClipMessages, ClipToolResults, Deduplicate, DropReasoning, Filter, "
             )
             assert message.endswith("; see declared.register")
 

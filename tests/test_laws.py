@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unabridged import (
+    ClearToolResults,
     ClipArguments,
     ClipMessages,
     ClipToolResults,
+    Deduplicate,
     DropReasoning,
     Filter,
     HeadAndTail,
@@ -42,6 +44,7 @@ from unabridged.testing import (
     laws_of_summaries,
     logs,
 )
+from unabridged.tokens import of_text
 
 
 def answers_in_turn(answers):
@@ -64,6 +67,7 @@ models = st.lists(
     min_size=1,
     max_size=4,
 ).map(answers_in_turn)
+LETTERS = of_text(len)
 flag = st.booleans()
 opening = st.sampled_from(("question", "next", "anywhere"))
 by = st.sampled_from(("blocks", "rounds"))
@@ -168,6 +172,23 @@ summaries = (
 )
 
 
+clearing = st.builds(
+    ClearToolResults,
+    st.none() | st.integers(0, 3),
+    keep_tokens=st.none() | st.integers(0, 40),
+    at_least=st.none() | st.integers(1, 9),
+    exclude=st.sampled_from(((), (), ("look",))),
+    inputs=flag,
+    replace=flag,
+    count=st.none() | st.just(LETTERS),  # a marker has fewer words than only the longest texts
+) | st.builds(
+    Deduplicate,
+    min_tokens=st.integers(1, 20),
+    replace=flag,
+    count=st.none() | st.just(LETTERS),
+)
+
+
 def is_long(item):
     return len(item.message.text) > 12
 
@@ -201,7 +222,7 @@ sections = st.builds(
     replace=flag,
 )
 others = head_and_tail | summaries | mending | filters | sections | st.just(NoCompaction())
-plain = cuts() | clips | others
+plain = cuts() | clips | clearing | others
 crowded = (
     st.builds(lambda n: Over(messages=n), st.integers(1, 8))
     | st.builds(lambda n: Over(tokens=n), st.integers(1, 30))

@@ -23,7 +23,9 @@ def test_every_public_name_can_be_imported(name):
     assert getattr(unabridged, name) is not None
 
 
-@pytest.mark.parametrize("name", ["asking", "declared", "formats", "stores", "testing", "tokens"])
+@pytest.mark.parametrize(
+    "name", ["asking", "declared", "formats", "stores", "testing", "tokens", "tools"]
+)
 def test_modules_load_on_first_access(name):
     """
     Nobody has to import them: `import unabridged` is enough, in any order.

@@ -37,9 +37,11 @@ from unabridged.pipeline import Strategy, chain, custom, written_back
 from unabridged.results import TrimResult
 from unabridged.running import arun, run
 from unabridged.strategies import (
+    ClearToolResults,
     ClipArguments,
     ClipMessages,
     ClipToolResults,
+    Deduplicate,
     DropReasoning,
     Filter,
     HeadAndTail,
@@ -60,7 +62,7 @@ from unabridged.tokens import Budget
 from unabridged.views import View
 
 if TYPE_CHECKING:
-    from unabridged import asking, formats, stores, testing, tokens
+    from unabridged import asking, formats, stores, testing, tokens, tools
     from unabridged import declared as declared
     from unabridged.async_memory import AsyncMemory
 
@@ -69,9 +71,11 @@ __all__ = [
     "AsyncMemory",
     "Audio",
     "Budget",
+    "ClearToolResults",
     "ClipArguments",
     "ClipMessages",
     "ClipToolResults",
+    "Deduplicate",
     "Document",
     "DropReasoning",
     "Filter",
@@ -114,11 +118,12 @@ __all__ = [
     "testing",
     "tokens",
     "tool",
+    "tools",
     "user",
     "written_back",
 ]
 
-_MODULES = frozenset({"asking", "declared", "formats", "stores", "testing", "tokens"})
+_MODULES = frozenset({"asking", "declared", "formats", "stores", "testing", "tokens", "tools"})
 
 
 def __getattr__(name: str) -> Any:

@@ -7,17 +7,19 @@ the list of names, each with its arguments and their types once more.
 
 import asyncio
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any, Literal, Self, TypeVar, cast, overload
 
 from attrs import evolve
 
+from unabridged import fetching
 from unabridged.asked import Asked
 from unabridged.background import failed
 from unabridged.contract import StrategyLike, Yielded
 from unabridged.endpoints import Count, Counted, acounted
 from unabridged.errors import ConfigError
+from unabridged.fetching import Excerpt, Findings
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
@@ -141,6 +143,40 @@ class AsyncMemory(Settings):
         As `Memory.sources`.
         """
         return await self._drive(self._keeper.sources(item))
+
+    async def fetch(
+        self,
+        handle: str | int,
+        *,
+        start: int = 0,
+        length: int | None = None,
+        find: str | None = None,
+        retracted: bool = False,
+    ) -> Excerpt:
+        """
+        As `Memory.fetch`.
+        """
+        return await self._drive(
+            fetching.fetch(self._thread, handle, start, length, find, retracted=retracted)
+        )
+
+    async def find(  # noqa: PLR0913  what is wanted of it
+        self,
+        query: str,
+        *,
+        last: int = 10,
+        before: int | None = None,
+        exclude: str | Iterable[str] = (),
+        left_out: bool = False,
+        retracted: bool = False,
+    ) -> Findings:
+        """
+        As `Memory.find`.
+        """
+        seen = self._keeper.shown if left_out else frozenset[Message]()
+        return await self._drive(
+            fetching.find(self._thread, query, last, before, seen, exclude, retracted=retracted)
+        )
 
     async def view(self, *, at: int | None = None) -> View:
         """

@@ -95,38 +95,39 @@ class Limits:
         return head, min(room - head, room if self.tail is None else self.tail)
 
 
-def mark(left: int, entry: int) -> str:
+def mark(left: int, handle: str) -> str:
     """
-    The marker: how many tokens are left out, and under which entry the whole stands.
+    The marker: how many tokens are left out, and the handle under which the whole is fetched.
 
-    >>> mark(4310, 12)
+    >>> mark(4310, "12")
     '[… 4,310 tokens left out; the whole is entry 12 …]'
     """
-    return f"[… {left:,} token{'' if left == 1 else 's'} left out; the whole is entry {entry} …]"
+    return f"[… {left:,} token{'' if left == 1 else 's'} left out; the whole is entry {handle} …]"
 
 
 def clip(  # noqa: PLR0913  the text, what it may have, what is known of it
     text: str,
     limits: Limits,
     size: Size,
-    entry: int,
+    handle: str,
     before: Clipping | None = None,
     glue: str = "\n",
 ) -> tuple[str, Clipping] | None:
     r"""
     The text clipped so that its *size*, in tokens, fits; None where that gains nothing.
 
-    *before* is how it was clipped already, *glue* stands around the marker. Where
+    *handle* names the whole in the marker, *before* is how it was clipped
+    already, *glue* stands around the marker. Where
     not even the marker fits, the marker alone is left.
 
-    >>> text, how = clip("w" * 100, Limits(60), len, 12)
+    >>> text, how = clip("w" * 100, Limits(60), len, "12")
     >>> text.replace("\n", " "), len(text), how.left
     ('wwwww [… 90 tokens left out; the whole is entry 12 …] wwwww', 59, 90)
     """
     whole = size(text)
     if whole <= limits.tokens:
         return None
-    old = before if before is not None and _holds(text, before, entry, glue) else None
+    old = before if before is not None and _holds(text, before, handle, glue) else None
     opening = text if old is None else text[: old.head]
     closing = text if old is None else text[len(text) - old.tail :]
     bare = size("")
@@ -135,7 +136,7 @@ def clip(  # noqa: PLR0913  the text, what it may have, what is known of it
         return max(0, size(piece) - bare) if piece else 0
 
     gone = whole - bare if old is None else old.left + measure(opening) + measure(closing)
-    room = limits.tokens - size(f"{glue}{mark(gone, entry)}{glue}")
+    room = limits.tokens - size(f"{glue}{mark(gone, handle)}{glue}")
     needed = measure(opening[: limits.least]) if limits.least and room > 0 else 0
     first, last = limits.shares(room, needed)
     ratio = len(text) / max(1, whole - bare)
@@ -147,7 +148,7 @@ def clip(  # noqa: PLR0913  the text, what it may have, what is known of it
         if old is not None and (head, tail) == (opening, closing):
             return None
         left = max(1, gone - measure(head) - measure(tail))
-        made = _around(head, mark(left, entry), tail, glue)
+        made = _around(head, mark(left, handle), tail, glue)
         now = size(made)
         if now <= limits.tokens or not (head or tail):
             return (made, Clipping(len(head), len(tail), left)) if now < whole else None
@@ -167,7 +168,7 @@ def middle(clipped: str, how: Clipping) -> str:
     return clipped[how.head : len(clipped) - how.tail]
 
 
-def _holds(text: str, how: Clipping, entry: int, glue: str) -> bool:
+def _holds(text: str, how: Clipping, handle: str, glue: str) -> bool:
     """
     Whether the text is clipped as *how* says, and nobody reworded it since.
     """
@@ -175,7 +176,7 @@ def _holds(text: str, how: Clipping, entry: int, glue: str) -> bool:
         return False
     head, tail = text[: how.head], text[len(text) - how.tail :]
 
-    return text == _around(head, mark(how.left, entry), tail, glue)
+    return text == _around(head, mark(how.left, handle), tail, glue)
 
 
 def _around(head: str, marker: str, tail: str, glue: str) -> str:

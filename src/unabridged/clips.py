@@ -15,7 +15,8 @@ from attrs import evolve
 from unabridged.clipping import Clipping, middle
 from unabridged.contract import TrimContext
 from unabridged.errors import ConfigError
-from unabridged.items import Item
+from unabridged.items import Block, Item
+from unabridged.links import calls_of
 from unabridged.messages import Message, Opaque, Part, Reasoning, Text
 from unabridged.options import plural
 from unabridged.pipeline import Pipeline, Strategy
@@ -24,7 +25,18 @@ from unabridged.tokens import TokenCounter, kept
 from unabridged.tokens.from_client import FromClient
 from unabridged.views import View
 
-__all__ = ["Clip", "Known", "as_clips", "clips_only", "words_clipped"]
+__all__ = [
+    "CLEARED",
+    "Clip",
+    "Known",
+    "as_clips",
+    "clips_only",
+    "free_blocks",
+    "known_of",
+    "may_change",
+    "noted",
+    "words_clipped",
+]
 
 KEY = "unabridged.clipped"
 MADE = 4_096
@@ -33,6 +45,7 @@ MADE = 4_096
 # cut and counted once, not on each turn.
 _MADE: dict[Hashable, Message] = {}
 _ONE_AT_A_TIME = Lock()
+CLEARED = "cleared"  # how a piece of which nothing is left was clipped
 
 Known = Mapping[str, Any]
 
@@ -77,7 +90,7 @@ class Clip(Strategy, ABC):
         weigh = count if self.count is None else kept(self.count)
         found: dict[Item, Message] = {}
         for item in items:
-            if weigh(item.message) <= self.tokens or not _may_change(item):
+            if weigh(item.message) <= self.tokens or not may_change(item):
                 continue
             if not self.pins and any(mate.pin for mate in _block(view, item)):
                 continue
@@ -110,11 +123,9 @@ class Clip(Strategy, ABC):
         return known
 
     def _shortened(self, view: View, item: Item, count: TokenCounter) -> Message:
-        message, how = self.shortened(view, item, count, _known(item))
-        if message == item.message:
-            return item.message
+        message, how = self.shortened(view, item, count, known_of(item))
 
-        return evolve(message, metadata=_with_note(message, how))
+        return item.message if message == item.message else noted(message, how)
 
     def leans_on(self, view: View, item: Item) -> Hashable:
         """
@@ -133,7 +144,7 @@ class Clip(Strategy, ABC):
         """
 
 
-def _may_change(item: Item) -> bool:
+def may_change(item: Item) -> bool:
     """
     Whether the item stands for one entry, and no provider wants it back byte for byte.
     """
@@ -150,11 +161,33 @@ def _is_sealed(part: Part) -> bool:
     return isinstance(part, Reasoning) or "ignature" in part.extra.text
 
 
+def free_blocks(view: View) -> Iterator[tuple[Block, int]]:
+    """
+    The blocks without a pin, each with the entry from which on nothing of it may be shortened.
+
+    That is 0 for no such entry; in the newest block, and in the one of a call
+    that waits, it is the newest message that calls: nobody has read its results.
+    """
+    stop, pending = view.sources.last, view.log.links.pending
+    for block in view.blocks:
+        if any(item.pin for item in block):
+            continue
+        entries = [item.sources for item in block if item.sources]
+        if any(stop in span or pending in span for span in entries):
+            calling = [item.first for item in block if calls_of(item.message)]
+            yield block, max(calling, default=block[0].first)
+        else:
+            yield block, 0
+
+
 def _block(view: View, item: Item) -> Iterator[Item]:
     return (view.at(place) for place in view.block_at(view.find(item.first)))
 
 
-def _known(item: Item) -> Known:
+def known_of(item: Item) -> Known:
+    """
+    How the pieces of an item were clipped before, by their names: "result.0", "call.1", "text".
+    """
     if not item.stands_in or not item.message.metadata:
         return {}
     known = item.message.metadata.value.get(KEY)
@@ -162,11 +195,15 @@ def _known(item: Item) -> Known:
     return known if isinstance(known, dict) else {}
 
 
-def _with_note(message: Message, how: Mapping[str, Any]) -> dict[str, Any]:
+def noted(message: Message, how: Mapping[str, Any]) -> Message:
+    """
+    The message, which says in its metadata how its pieces were clipped.
+    """
     given: dict[str, Any] = message.metadata.value
     known = given.get(KEY)
+    clipped = {**(known if isinstance(known, dict) else {}), **how}
 
-    return {**given, KEY: {**(known if isinstance(known, dict) else {}), **how}}
+    return evolve(message, metadata={**given, KEY: clipped})
 
 
 def words_clipped(

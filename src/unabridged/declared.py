@@ -23,9 +23,11 @@ from unabridged.errors import ConfigError
 from unabridged.pipeline import Custom, Pipeline, chain, custom
 from unabridged.steps import label
 from unabridged.strategies import (
+    ClearToolResults,
     ClipArguments,
     ClipMessages,
     ClipToolResults,
+    Deduplicate,
     DropReasoning,
     Filter,
     HeadAndTail,
@@ -50,9 +52,11 @@ Thing = TypeVar("Thing", bound=Callable[..., Any])
 _CLASSES: dict[str, Any] = {
     known.__name__: known
     for known in (
+        ClearToolResults,
         ClipArguments,
         ClipMessages,
         ClipToolResults,
+        Deduplicate,
         DropReasoning,
         Filter,
         HeadAndTail,

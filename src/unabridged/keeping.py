@@ -105,6 +105,13 @@ class Keeper(Reader):
         self._corrected: tuple[tuple[Note, ...], Corrected] | None = None
         self._breaker = Breaker()
 
+    @property
+    def shown(self) -> frozenset[Message]:
+        """
+        The messages of the last context.
+        """
+        return frozenset(self._previous)
+
     # -- messages
 
     def append(

@@ -7,17 +7,19 @@ to users: most of the length of this module is that telling.
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from attrs import evolve
 
+from unabridged import fetching
 from unabridged.asked import Asked
 from unabridged.background import in_background
 from unabridged.contract import StrategyLike, Yielded
 from unabridged.endpoints import Count, Counted, counted
 from unabridged.errors import ConfigError
+from unabridged.fetching import Excerpt, Findings
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
@@ -190,6 +192,83 @@ class Memory(Settings):
         'a'
         """
         return self._drive(self._keeper.sources(item))
+
+    def fetch(
+        self,
+        handle: str | int,
+        *,
+        start: int = 0,
+        length: int | None = None,
+        find: str | None = None,
+        retracted: bool = False,
+    ) -> Excerpt:
+        """
+        What a marker's handle stands for, as it was appended, whole or in part.
+
+        Images and files are named, what a model thought is left out. It reads the
+        log, so what was cleared, clipped, folded or dropped is all there.
+
+        Args:
+            handle: the number of an entry, "12", or "12.2" for the second call or
+                result where it holds several.
+            start: the first character.
+            length: the most characters; None: all to the end.
+            find: words; where they stand in that part is in `found`.
+            retracted: give also what was retracted, rewound or cleared by hand.
+
+        Raises:
+            ConfigError: there is no such entry or part, or it was taken out by
+                hand, or *start* is beyond its end.
+
+        >>> from unabridged import tool, user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("q"), tool("All 40 rows are fine.", call_id="c1"))
+        >>> memory.fetch("2").text
+        'All 40 rows are fine.'
+        >>> memory.fetch("2", find="rows").found[0].start
+        0
+        """
+        return self._drive(
+            fetching.fetch(self._thread, handle, start, length, find, retracted=retracted)
+        )
+
+    def find(  # noqa: PLR0913  what is wanted of it
+        self,
+        query: str,
+        *,
+        last: int = 10,
+        before: int | None = None,
+        exclude: str | Iterable[str] = (),
+        left_out: bool = False,
+        retracted: bool = False,
+    ) -> Findings:
+        """
+        The newest entries that hold all of these words, each with the text around them.
+
+        Case is no matter. Where no entry holds all of the words, those that hold
+        some come, and `every` is False. The log is read in slices, from the end.
+
+        Args:
+            query: words, with spaces between them.
+            last: the most entries, up to 100.
+            before: only entries before this one; `more` says where to go on.
+            exclude: names of tools whose calls and results are passed over.
+            left_out: pass over what this memory's last context holds as it was appended.
+            retracted: find also what was retracted, rewound or cleared by hand.
+
+        Raises:
+            ConfigError: there are no words, or a number is wrong.
+
+        >>> from unabridged import user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("My name is Ana."), user("Hello?"))
+        >>> [(hit.handle, hit.text) for hit in memory.find("ana NAME").found]
+        [('1', 'My name is Ana.')]
+        """
+        seen = self._keeper.shown if left_out else frozenset[Message]()
+        return self._drive(
+            fetching.find(self._thread, query, last, before, seen, exclude, retracted=retracted)
+        )
 
     # -- views
 

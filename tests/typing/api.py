@@ -14,6 +14,8 @@ from attrs import evolve, frozen
 from unabridged import (
     AsyncMemory,
     Budget,
+    ClearToolResults,
+    Deduplicate,
     HeadAndTail,
     MaxRounds,
     Memory,
@@ -34,6 +36,7 @@ from unabridged import (
     system,
     tokens,
     tool,
+    tools,
     user,
     written_back,
 )
@@ -45,6 +48,7 @@ from unabridged.contract import (
     StrategyLike,
     TrimContext,
 )
+from unabridged.fetching import Excerpt, Findings
 from unabridged.items import Block, Item, Round
 from unabridged.messages import Image, Text, ToolCall
 from unabridged.pipeline import Pipeline, Strategy
@@ -156,6 +160,12 @@ def memories(view: View) -> tuple[Message, ...]:
     items: tuple[Item, ...] = done.view[1:]
     blocks: Sequence[Block] = view.blocks
     rounds: Sequence[Round] = view.rounds
+    again: Excerpt = memory.fetch("3.1", start=10, length=20, find="row")
+    found: Findings = memory.find("row", last=4, exclude="recall")
+    recall: tools.Recall = tools.recall(memory)
+    answered: Message = recall.answer(ToolCall("c2", "recall", {"handle": again.handle}))
+    told: str = recall(query=found.found[0].text)
+    memory.append(answered, user(told))
     text: str = done.text({"user": "Human"}) + done.why(1) + done.explain() + memory.summary()
     result: TrimResult = run(newest, view, TrimContext(count=tokens.rough), ask=answer)
 
@@ -165,7 +175,9 @@ def memories(view: View) -> tuple[Message, ...]:
 async def awaited(view: View) -> TrimResult:
     async with AsyncMemory(strategy=[later, newest], ask=answer_later) as memory:
         await memory.append(user("hi"))
-        done: TrimResult = await memory.context(later)
+        recall: tools.AsyncRecall = tools.recall(memory)
+        await memory.append(await recall.answer(ToolCall("c1", "recall")), user(await recall()))
+        done: TrimResult = await memory.context(ClearToolResults(3) | Deduplicate() | later)
 
     return done.then(await arun(later, view, ask=answer_later))
 

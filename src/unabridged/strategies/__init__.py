@@ -2,9 +2,11 @@
 The built-in strategies, one idea a file.
 """
 
+from unabridged.strategies.clear_tool_results import ClearToolResults
 from unabridged.strategies.clip_arguments import ClipArguments
 from unabridged.strategies.clip_messages import ClipMessages
 from unabridged.strategies.clip_tool_results import ClipToolResults
+from unabridged.strategies.deduplicate import Deduplicate
 from unabridged.strategies.drop_reasoning import DropReasoning
 from unabridged.strategies.filter import Filter
 from unabridged.strategies.guards import Over, Sparing, When
@@ -19,9 +21,11 @@ from unabridged.strategies.token_budget import TokenBudget
 from unabridged.strategies.window import Window
 
 __all__ = [
+    "ClearToolResults",
     "ClipArguments",
     "ClipMessages",
     "ClipToolResults",
+    "Deduplicate",
     "DropReasoning",
     "Filter",
     "HeadAndTail",

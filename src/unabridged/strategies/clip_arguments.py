@@ -10,7 +10,8 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from unabridged.clipping import Clipping, Limits, Size, clip
-from unabridged.clips import Clip, Known
+from unabridged.clips import CLEARED, Clip, Known
+from unabridged.handles import handle_at
 from unabridged.items import Item
 from unabridged.json_values import json_text
 from unabridged.messages import Message, ToolCall
@@ -83,11 +84,14 @@ class ClipArguments(Clip):
                 continue
             key = f"call.{number}"
             number += 1
+            if known.get(key) == CLEARED:
+                continue
 
             def size(text: str, call: ToolCall = call) -> int:
                 return count(evolve(item.message, parts=(evolve(call, arguments=text),)))
 
-            arguments = _Arguments(call.arguments, size, item.first, known.get(key))
+            handle = handle_at(item.message, item.first, place)
+            arguments = _Arguments(call.arguments, size, handle, known.get(key))
             if arguments.clip(self.tokens):
                 parts[place] = evolve(call, arguments=arguments.text)
                 how[key] = arguments.how
@@ -100,11 +104,11 @@ class _Arguments:
     The text of a call's arguments, and where the long strings in it stand.
     """
 
-    def __init__(self, text: str, size: Size, entry: int, known: object) -> None:
+    def __init__(self, text: str, size: Size, handle: str, known: object) -> None:
         self.text = text
         self.how: dict[str, list[int]] = dict(known) if isinstance(known, dict) else {}
         self._size = size
-        self._entry = entry
+        self._handle = handle
 
     def clip(self, tokens: int) -> bool:
         """
@@ -149,7 +153,7 @@ class _Arguments:
             if weights[number] <= most:
                 continue
             before = Clipping.of(self.how.get(str(number)))
-            done = clip(json.loads(found[0]), Limits(most), size, self._entry, before, glue=" ")
+            done = clip(json.loads(found[0]), Limits(most), size, self._handle, before, glue=" ")
             if done is not None:
                 pieces += [self.text[end : found.start()], json_text(done[0])]
                 end = found.end()

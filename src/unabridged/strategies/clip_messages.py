@@ -9,6 +9,7 @@ from attrs import evolve, field, frozen
 
 from unabridged.clipping import Clipping, Limits, clip
 from unabridged.clips import Clip, Known, words_clipped
+from unabridged.handles import Handle
 from unabridged.items import Item
 from unabridged.messages import Message, Text
 from unabridged.options import flag, function, ge
@@ -81,7 +82,7 @@ class ClipMessages(Clip):
 
         def shorter(text: str) -> tuple[str, Clipping] | None:
             before = Clipping.of(known.get(_KEY))
-            return clip(text, Limits(self.tokens), size, item.first, before)
+            return clip(text, Limits(self.tokens), size, str(Handle(item.first)), before)
 
         found = words_clipped(message.parts, shorter)
         if found is None:

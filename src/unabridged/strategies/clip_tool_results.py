@@ -8,8 +8,9 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from unabridged.clipping import Clipping, Limits, clip
-from unabridged.clips import Clip, Known, words_clipped
+from unabridged.clips import CLEARED, Clip, Known, words_clipped
 from unabridged.errors import ConfigError
+from unabridged.handles import handle_at
 from unabridged.items import Item
 from unabridged.messages import Message, Text, ToolResult
 from unabridged.options import as_names, flag, function, ge, names_only
@@ -88,28 +89,29 @@ class ClipToolResults(Clip):
         spared = _spared(view, item, self.exclude)
         parts = list(item.message.parts)
         how: dict[str, Any] = {}
-        places = [n for n, part in enumerate(parts) if isinstance(part, ToolResult)]
-        for number, place in enumerate(places):
-            if number in spared:
-                continue
+        held = [(n, part) for n, part in enumerate(parts) if isinstance(part, ToolResult)]
+        for number, (place, given) in enumerate(held):
             key = f"result.{number}"
-            found = self._clipped(item, parts[place], count, known.get(key))  # type: ignore[arg-type]
+            if number in spared or known.get(key) == CLEARED:
+                continue
+            handle = handle_at(item.message, item.first, place)
+            found = self._clipped(item.message, given, handle, count, known.get(key))
             if found is not None:
                 parts[place], how[key] = found
 
         return evolve(item.message, parts=parts), how
 
     def _clipped(
-        self, item: Item, result: ToolResult, count: TokenCounter, before: Any
+        self, message: Message, result: ToolResult, handle: str, count: TokenCounter, before: Any
     ) -> tuple[ToolResult, list[int]] | None:
         def size(text: str) -> int:
             alone = evolve(result, content=(Text(text),))
-            return count(evolve(item.message, parts=(alone,)))
+            return count(evolve(message, parts=(alone,)))
 
         def shorter(text: str) -> tuple[str, Clipping] | None:
             least = len(text.partition("\n")[0]) if result.is_error else 0
             limits = Limits(self.tokens, self.head, self.tail, least=least)
-            return clip(text, limits, size, item.first, Clipping.of(before))
+            return clip(text, limits, size, handle, Clipping.of(before))
 
         found = words_clipped(result.content, shorter)
         if found is None:

@@ -1,0 +1,268 @@
+"""
+Fetching what an entry held, whole or in part, and finding words in the transcript.
+
+Both read the log, never a view: what was cleared, folded or dropped is there.
+What a person took out is not given, unless that is asked for.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from attrs import field, frozen
+
+from unabridged.errors import ConfigError
+from unabridged.finding import around, occurrences, pattern_of, words_of
+from unabridged.handles import Handle, pieces_of
+from unabridged.messages import Message
+from unabridged.originals import original
+from unabridged.records import Entry
+from unabridged.spans import Span
+from unabridged.states import ThreadState
+from unabridged.work import Do, Work
+
+__all__ = ["Excerpt", "Findings", "fetch", "find"]
+
+PLACES = 20  # of a text that are shown; how many there are is said
+MARGIN = 80  # characters on each side of one
+SLICE = 256  # entries that are read at once
+MOST_HITS = 100
+
+
+@frozen
+class Excerpt:
+    """
+    A part of what an entry held: *text* from *start* to before *stop*, of *length* characters.
+
+    *found* are the places where words were found in it, at most 20 of them, each
+    with some characters around; *hits* says how many there are.
+
+    >>> from unabridged import Memory, user
+    >>> memory = Memory()
+    >>> _ = memory.append(user("My name is Ana."))
+    >>> memory.fetch("1", start=3, length=4)
+    Excerpt(handle='1', text='name', start=3, stop=7, length=15, found=(), hits=0)
+    """
+
+    handle: str
+    text: str
+    start: int
+    stop: int
+    length: int
+    found: "tuple[Excerpt, ...]" = ()
+    hits: int = 0
+
+
+@frozen
+class Findings:
+    """
+    Where words were found in a transcript, newest entry first.
+
+    *every* says whether each of the entries holds all of the words; where none
+    does, those that hold some are given. *more* is the entry before which the
+    search goes on; 0 if it is at its end.
+
+    >>> Findings().found
+    ()
+    """
+
+    found: tuple[Excerpt, ...] = ()
+    every: bool = field(default=True, kw_only=True)
+    more: int = field(default=0, kw_only=True)
+
+
+def fetch(  # noqa: PLR0913  what is wanted of it
+    thread: str,
+    handle: str | int,
+    start: int,
+    length: int | None,
+    find: str | None,
+    *,
+    retracted: bool,
+) -> Work[Excerpt]:
+    """
+    What the handle stands for, from character *start* on.
+
+    Raises:
+        ConfigError: it is no handle, there is no such entry or part, a person
+            took it out, or it has no such characters.
+    """
+    known = Handle.read(handle)
+    if known is None:
+        msg = (
+            f"fetch: {handle!r:.80} is no handle; one is the number of an entry, such as '12', or "
+            "'12.2' for the second of several calls or results in it"
+        )
+        raise ConfigError(msg)
+    for name, number in (("start", start), ("length", 0 if length is None else length)):
+        _number(f"fetch: `{name}`", number)
+    if find is not None:
+        _words(find, "fetch: `find`")
+    entry = yield from _entry(thread, known, retracted=retracted)
+    pieces = len(pieces_of(entry.message))
+    if known.part > pieces:
+        several = f"it has '{known.seq}.1' to '{known.seq}.{pieces}', and " if pieces else ""
+        msg = f"fetch: there is no part '{known}'; {several}'{known.seq}' is the whole entry"
+        raise ConfigError(msg)
+    text = original(entry.message, known.part)
+    if start > len(text):
+        msg = f"fetch: '{known}' has {len(text)} characters, so `start` cannot be {start}"
+        raise ConfigError(msg)
+    stop = len(text) if length is None else min(len(text), start + length)
+    places, hits = ([], 0) if find is None else occurrences(text, find, start, stop)
+
+    return Excerpt(
+        str(known),
+        text[start:stop],
+        start,
+        stop,
+        len(text),
+        tuple(_excerpts(str(known), text, places)),
+        hits,
+    )
+
+
+def _entry(thread: str, handle: Handle, *, retracted: bool) -> Work[Entry]:
+    """
+    The entry of a handle.
+    """
+    state: ThreadState = yield Do("state", (thread,))
+    seq = handle.seq
+    if seq > state.seq:
+        there = f"they are 1 to {state.seq}" if state.seq else "it holds none"
+        msg = f"fetch: thread {thread!r} has no entry {seq}; {there}"
+        raise ConfigError(msg)
+    if not retracted and seq in state.retracted:
+        msg = (
+            f"fetch: entry {seq} was taken out of thread {thread!r} by hand (retract, rewind or "
+            "clear); only people read it, by retracted=True"
+        )
+        raise ConfigError(msg)
+    found = yield Do("entries", (thread, Span.one(seq)))
+    if not found:
+        msg = (
+            f"fetch: entry {seq} of thread {thread!r} was deleted; its store keeps only the newest"
+        )
+        raise ConfigError(msg)
+    entry: Entry = found[0]
+
+    return entry
+
+
+def find(  # noqa: PLR0913  what is wanted of it
+    thread: str,
+    query: str,
+    last: int,
+    before: int | None,
+    seen: frozenset[Message],
+    exclude: str | Iterable[str],
+    *,
+    retracted: bool,
+) -> Work[Findings]:
+    """
+    The newest *last* entries before *before* that hold all words of *query*.
+
+    Messages in *seen* are passed over, and what tools of names in *exclude* were asked and gave.
+
+    The log is read in slices, from the end. Where no entry holds all, the newest that hold some.
+
+    Raises:
+        ConfigError: there are no words, or a number is wrong.
+    """
+    words = _words(query, "find: `query`")
+    names = (exclude,) if isinstance(exclude, str) else tuple(exclude)
+    _number("find: `last`", last, least=1, most=MOST_HITS)
+    if before is not None:
+        _number("find: `before`", before, least=1)
+    patterns = [pattern_of(word) for word in words]
+    state: ThreadState = yield Do("state", (thread,))
+    stop = state.seq if before is None else min(state.seq, before - 1)
+    left = Span.between(1, stop) - state.lost
+    left = left if retracted else left - state.retracted
+    every: list[Excerpt] = []
+    some: list[Excerpt] = []
+    while left and len(every) < last:
+        entries = yield Do("entries", (thread, left.tail(SLICE)))
+        left = left - left.tail(SLICE)
+        passed = _of_tools(entries, names) if names else frozenset[int]()
+        for entry in reversed(entries):
+            out = entry.seq in passed or entry.message in seen
+            text = "" if out else original(entry.message)
+            held = sum(pattern.search(text) is not None for pattern in patterns) if text else 0
+            if held == len(words):
+                every.append(_hit(entry.seq, text, query))
+            elif held and not every and len(some) < last:
+                some.append(_hit(entry.seq, text, query))
+            if len(every) == last:
+                break
+    found = every or some
+    more = int(found[-1].handle) if len(found) == last else 0
+
+    return Findings(tuple(found), every=bool(every) or not some, more=more if more > 1 else 0)
+
+
+def _of_tools(entries: Iterable[Entry], names: tuple[str, ...]) -> frozenset[int]:
+    """
+    The entries, of a run of them, that call tools of these names, or hold what those gave.
+    """
+    called: dict[str, str] = {}
+    found: set[int] = set()
+    for entry in entries:
+        message = entry.message
+        used = [called.get(result.call_id) for result in message.tool_results]
+        for call in message.tool_calls:
+            called[call.id] = call.name
+            used.append(call.name)
+        if any(name in names for name in used):
+            found.add(entry.seq)
+
+    return frozenset(found)
+
+
+def _hit(seq: int, text: str, query: str) -> Excerpt:
+    """
+    The part of an entry's text where the words stand first.
+    """
+    places, hits = occurrences(text, query, most=1)
+    place = around(text, places[0], MARGIN)
+
+    return Excerpt(
+        str(Handle(seq)),
+        text[place.start : place.stop],
+        place.start,
+        place.stop,
+        len(text),
+        hits=hits,
+    )
+
+
+def _excerpts(handle: str, text: str, places: list[range]) -> Iterator[Excerpt]:
+    """
+    The places with the text around them, the first twenty that no other shows.
+    """
+    shown: list[tuple[range, int]] = []
+    for place in places:
+        if shown and place.stop <= shown[-1][0].stop:
+            shown[-1] = shown[-1][0], shown[-1][1] + 1
+        elif len(shown) == PLACES:
+            break
+        else:
+            shown.append((around(text, place, MARGIN), 1))
+    for wide, hits in shown:
+        part = text[wide.start : wide.stop]
+        yield Excerpt(handle, part, wide.start, wide.stop, len(text), hits=hits)
+
+
+def _words(query: object, name: str) -> tuple[str, ...]:
+    words = words_of(query) if isinstance(query, str) else ()
+    if not words:
+        msg = f"{name} takes words to look for, got {query!r:.80}"
+        raise ConfigError(msg)
+
+    return words
+
+
+def _number(name: str, number: object, *, least: int = 0, most: int | None = None) -> None:
+    sound = isinstance(number, int) and not isinstance(number, bool)
+    if not sound or number < least or (most is not None and number > most):  # type: ignore[operator]
+        much = "or more" if most is None else f"to {most}"
+        msg = f"{name} takes an int of {least} {much}, got {number!r:.80}"
+        raise ConfigError(msg)

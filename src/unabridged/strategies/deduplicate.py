@@ -1,0 +1,135 @@
+"""
+Keeping one of several equal texts: the newest.
+"""
+
+from collections.abc import Iterator
+from typing import TypeAlias, TypeGuard
+
+from attrs import evolve, field, frozen
+
+from unabridged.clearing import said
+from unabridged.clips import free_blocks, may_change
+from unabridged.contract import TrimContext
+from unabridged.handles import handle_at
+from unabridged.items import Item
+from unabridged.messages import Message, Part, Text, ToolResult
+from unabridged.options import flag, function, ge
+from unabridged.pipeline import Strategy
+from unabridged.results import TrimResult, rewrite
+from unabridged.tokens import TokenCounter, kept
+from unabridged.views import View
+
+__all__ = ["Deduplicate"]
+
+_Told: TypeAlias = Text | ToolResult
+
+
+@frozen(repr=False)
+class Deduplicate(Strategy):
+    """
+    Keep of equal tool results and texts, as a file that is read again and again, the newest.
+
+    Each earlier one becomes a marker that points to the next by its handle, so
+    a marker never changes again. Pins, calls that wait, the newest block, the
+    newest user message, and messages with reasoning or a signature stay as they
+    are. It reads the whole view once: put it after a cut, and before what clips.
+
+    What it costs: whenever a text comes again, the prefix that a provider has
+    cached ends at the copy before. `When(Over(tokens=…), Deduplicate())` waits
+    with all of them until there is little room.
+
+    Args:
+        min_tokens: texts of fewer tokens stay.
+        count: a counter of its own; the memory's by default.
+        replace: write the markers back to the log's view; entries stay whole.
+
+    Raises:
+        ConfigError: *min_tokens* is below 1.
+
+    >>> from unabridged import run, tokens
+    >>> from unabridged.testing import call, result, user, view_of
+    >>> page = " ".join(f"line{n}" for n in range(90))
+    >>> said = [user("q"), call("c1"), result("c1", page), call("c2"), result("c2", page)]
+    >>> print(run(Deduplicate(count=tokens.words), view_of(said)).messages[2].text)
+    [the same 90 tokens again further down: entry 5]
+    """
+
+    min_tokens: int = field(default=64, kw_only=True, validator=ge(1, optional=False))
+    count: TokenCounter | None = field(default=None, kw_only=True, validator=function)
+    replace: bool = flag(default=False)
+
+    def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
+        count = ctx.count if self.count is None else kept(self.count)
+        made: dict[Item, Message] = {}
+        for item, place, part, handle in _repeated(view):
+            message = made.get(item, item.message)
+            if (marked := self._marked(message, part, handle, count)) is not None:
+                parts = (*message.parts[:place], marked, *message.parts[place + 1 :])
+                made[item] = evolve(message, parts=parts)
+        in_order = dict(reversed(made.items()))  # `apply` makes all of it in one go then
+
+        return rewrite(
+            view, in_order, reason="the same text stands again further down", replace=self.replace
+        )
+
+    def _marked(
+        self, message: Message, part: _Told, handle: str, count: TokenCounter
+    ) -> _Told | None:
+        """
+        The part with a marker for its text; None if it is short, or that would gain nothing.
+        """
+
+        def size(part: _Told) -> int:
+            return count(evolve(message, parts=(part,)))
+
+        tokens = size(part) - size(_holding(part, ""))
+        text = f"[the same {said(tokens)} again further down: entry {handle}]"
+        made = _holding(part, text)
+
+        return made if tokens >= self.min_tokens and size(made) < size(part) else None
+
+
+def _repeated(view: View) -> Iterator[tuple[Item, int, _Told, str]]:
+    """
+    The parts that may leave for the next copy of their text, each with the handle of that.
+    """
+    free = {
+        item.first
+        for block, limit in free_blocks(view)
+        for item in block
+        if not limit or item.first < limit
+    }
+    asked = view.log.links.asked
+    later: dict[str, str] = {}
+    for item in reversed(view):
+        if not item.sources or item.wide:
+            continue
+        may = item.first in free and item.first != asked and may_change(item)
+        for place in reversed(range(len(item.message.parts))):
+            part = item.message.parts[place]
+            if not _is_told(part) or not part.text:
+                continue
+            handle = handle_at(item.message, item.first, place)
+            copy = later.get(part.text, handle)
+            if may and copy != handle:
+                yield item, place, part, copy
+            later[part.text] = handle
+
+
+def _is_told(part: Part) -> TypeGuard[_Told]:
+    """
+    Whether the part is text and nothing else.
+    """
+    words = isinstance(part, ToolResult) and all(isinstance(held, Text) for held in part.content)
+
+    return words or isinstance(part, Text)
+
+
+def _holding(part: _Told, text: str) -> _Told:
+    """
+    The part with another text in it.
+    """
+    if isinstance(part, Text):
+        return evolve(part, text=text)
+
+    return evolve(part, content=(Text(text),))

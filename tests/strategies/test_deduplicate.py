@@ -1,0 +1,237 @@
+"""
+Keeping one of several equal texts.
+"""
+
+import json
+
+import pytest
+
+from unabridged import (
+    ClipToolResults,
+    Deduplicate,
+    Image,
+    Memory,
+    Reasoning,
+    Summarize,
+    Text,
+    ToolCall,
+    Window,
+    assistant,
+    run,
+    system,
+    tool,
+    user,
+)
+from unabridged.contract import TrimContext
+from unabridged.declared import from_data, to_data
+from unabridged.errors import ConfigError
+from unabridged.formats import mend, problems
+from unabridged.formats.providers import PROVIDERS
+from unabridged.messages import ToolResult
+from unabridged.results import unchanged
+from unabridged.testing import call, check_strategy, replies, result, talk, texts, view_of
+from unabridged.tokens import of_text, words
+
+WORDS = TrimContext(count=words)
+PAGE = " ".join(f"line{n}" for n in range(90))
+OTHER = " ".join(f"item{n}" for n in range(90))
+
+
+def again(entry):
+    """
+    The marker that points to an entry.
+    """
+    return f"[the same 90 tokens again further down: entry {entry}]"
+
+
+def seen(messages, step=Deduplicate(), **options):  # noqa: B008  a frozen value
+    """
+    The texts that are left.
+    """
+    return texts(run(step, view_of(messages, **options), WORDS))
+
+
+def read(number, text=PAGE):
+    """
+    A file that is read.
+    """
+    return [call(f"c{number}"), result(f"c{number}", text)]
+
+
+class TestDeduplicate:
+    def test_has_nothing_to_do_where_all_differ_or_are_short(self):
+        """
+        Or where there is nothing.
+        """
+        for messages in (
+            [],
+            talk(3),
+            [user("q"), *read(1), *read(2, OTHER)],
+            [user("q"), *read(1, "one two"), *read(2, "one two")],
+        ):
+            view = view_of(messages)
+
+            assert unchanged(view) == run(Deduplicate(), view, WORDS)
+
+    def test_keeps_the_newest_and_points_to_it(self):
+        """
+        Results that were given again; each marker points to the next, and never changes again.
+        """
+        twice = [user("q"), *read(1), *read(2, OTHER), *read(3)]
+        once_more = [*twice, *read(4)]
+
+        assert ["q", "", again(7), "", OTHER, "", PAGE] == seen(twice)
+        assert ["q", "", again(7), "", OTHER, "", again(9), "", PAGE] == seen(once_more)
+
+    def test_takes_words_and_results_alike(self):
+        """
+        What a user pastes and a tool reads again.
+        """
+        messages = [user([Text(PAGE), Text(" See?")]), assistant(PAGE), *read(1), *talk(1)]
+
+        assert [f"{again(2)} See?", again(4), "", PAGE, "q1", "a1"] == seen(messages)
+
+    def test_takes_as_long_texts_as_it_is_asked_to(self):
+        """
+        Exactly so many tokens, and only where a marker is shorter.
+        """
+        messages = [user("q"), *read(1), *read(2), *talk(1)]
+        nine = [user("q"), *read(1, "a " * 9), *read(2, "a " * 9), *talk(1)]
+
+        assert again(5) == seen(messages, Deduplicate(min_tokens=90))[2]
+        assert PAGE == seen(messages, Deduplicate(min_tokens=91))[2]
+        assert "a " * 9 == seen(nine, Deduplicate(min_tokens=1))[2]
+
+    def test_names_the_part_where_a_message_holds_several(self):
+        """
+        Also of two equal results in one message.
+        """
+        both = user([ToolResult("a", PAGE), ToolResult("b", PAGE)])
+        view = view_of([user("q"), call("a", "b"), both, *read(1), *talk(1)])
+        made = run(Deduplicate(), view, WORDS).messages[2].tool_results
+
+        assert [again("3.2"), again(5)] == [result.text for result in made]
+
+    def test_leaves_equal_words_in_one_message(self):
+        """
+        One handle names them both.
+        """
+        messages = [user([Text(PAGE), Text(PAGE)]), *talk(1)]
+
+        assert PAGE * 2 == seen(messages)[0]
+
+    def test_never_touches_what_stays(self):
+        """
+        Pins, the newest block, the newest user message, what is signed, and stand-ins.
+        """
+        signed = assistant([Reasoning("hm"), Text(PAGE)])
+        waits = assistant(PAGE, calls=[ToolCall("c1", "look")])
+        for messages, options in (
+            ([user("q"), *read(1), *read(2), *talk(1)], {"pinned": [2]}),
+            ([system(PAGE), user("q"), *read(1), *talk(1)], {}),
+            ([user("q"), call("a", "b"), result("a", PAGE), result("b", PAGE)], {}),
+            ([user(PAGE), assistant(PAGE), assistant("done")], {}),
+            ([user("q"), signed, *read(1), *talk(1)], {}),
+            ([user("q"), waits, user("Hurry."), user(PAGE)], {}),
+        ):
+            view = view_of(messages, **options)
+
+            assert unchanged(view) == run(Deduplicate(), view, WORDS)
+
+    def test_passes_over_what_is_no_entry_or_stands_for_several(self):
+        """
+        A prompt that is not in the log and a summary are no copies: no handle names them.
+        """
+        memory = Memory(count=words, ask=replies(PAGE))
+        memory.append(*talk(2), *read(1), *talk(2))
+        memory.compact(Summarize(6, label="", guard_size=False))
+        step = Deduplicate() | Window(20)
+
+        assert [PAGE, PAGE] == texts(memory.context(step, system=PAGE))[:2]
+        assert () == memory.context(step, system=PAGE).changes
+
+    def test_leaves_results_with_pictures(self):
+        """
+        The words of two may be the same, and the pictures not.
+        """
+        shots = [
+            tool([Text(PAGE), Image(file=name)], call_id=f"c{n}")
+            for n, name in ((1, "a"), (2, "b"))
+        ]
+        view = view_of([user("q"), call("c1"), shots[0], call("c2"), shots[1], *talk(1)])
+
+        assert unchanged(view) == run(Deduplicate(), view, WORDS)
+
+    def test_changes_a_prefix_only_at_the_copy_before(self):
+        """
+        What stands before it, markers too, stays as it was.
+        """
+        memory = Memory(strategy=Deduplicate(), count=words)
+        memory.append(user("q"))
+        stays = []
+        for number in range(1, 6):
+            memory.append(*read(number))
+            stays.append(memory.context().kept.messages)
+
+        assert [0, 2, 4, 6, 8] == stays
+
+    def test_goes_before_what_clips(self):
+        """
+        The newest is clipped, the others point to it, and each handle gives the whole.
+        """
+        step = Deduplicate() | ClipToolResults(40)
+        memory = Memory(strategy=step, count=words)
+        memory.append(user("q"), *read(1), *read(2), *talk(1))
+        shown = texts(memory.context())
+
+        assert again(5) == shown[2]
+        assert "the whole is entry 5" in shown[4]
+        assert PAGE == memory.fetch("3").text == memory.fetch("5").text
+
+    def test_is_written_back_and_taken_back(self):
+        """
+        A copy that comes later finds the newest, and older markers as they were.
+        """
+        memory = Memory(strategy=Deduplicate(replace=True), count=words)
+        memory.append(user("q"), *read(1), *read(2), *talk(1))
+        done = memory.context()
+        memory.append(*read(3), *talk(1))
+
+        assert again(5) == memory.view()[2].message.text
+        assert [again(5), again(9)] == texts(memory.context())[2:5:2]
+        memory.revert(done.rec)
+        assert PAGE == memory.view()[2].message.text
+
+    def test_is_valid_for_every_provider(self):
+        """
+        Pairs stay whole.
+        """
+        view = view_of([user("q"), *read(1), *read(2), user("and?")])
+        made = run(Deduplicate(), view, WORDS).view
+
+        assert {()} == {problems(mend(made, name), name) for name in PROVIDERS}
+
+    def test_keeps_the_laws(self):
+        """
+        By a counter under which it has much to do.
+        """
+        step = Deduplicate(min_tokens=1)
+        check_strategy(step, context=TrimContext(count=of_text(len)), examples=30)
+
+    def test_shows_itself_and_goes_to_data(self):
+        """
+        With every option.
+        """
+        step = Deduplicate(min_tokens=500, count=words, replace=True)
+
+        assert "Deduplicate()" == repr(Deduplicate())
+        assert "Deduplicate(min_tokens=500, count=tokens.words, replace=True)" == repr(step)
+        assert step == from_data(json.loads(json.dumps(to_data(step))))
+
+    def test_refuses_what_is_wrong(self):
+        """
+        When it is made.
+        """
+        for options in ({"min_tokens": 0}, {"min_tokens": None}, {"count": 3}):
+            with pytest.raises(ConfigError, match=r"^Deduplicate: `"):
+                Deduplicate(**options)
