@@ -91,6 +91,7 @@ LAYERS = (
     "fetching",
     "snapshots",
     "reading",
+    "retrieving",
     "keeping",
     "settings",
     "memory",
@@ -151,7 +152,7 @@ INSIDE = frozenset(
         *("stores.sqlite_file", "stores.sqlite_rows", "stores.sqlite_schema"),
         *("stores.sqlite_threads", "stores.writing"),
         *("items.Unloaded", "items.add_start", "items.block_starts"),
-        *("json_values.json_text", "json_values.sound_text", "keeping.Keeper", "keeping.Wish"),
+        *("json_values.json_text", "json_values.sound_text", "keeping.Keeper", "retrieving"),
         *("options.as_share", "options.choice", "options.cut_result", "options.down_to_option"),
         *(
             "options.between",

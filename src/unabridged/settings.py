@@ -8,10 +8,10 @@ import attrs
 
 from unabridged.contract import StrategyLike
 from unabridged.errors import ConfigError, NeedsAnswerError, NeedsAsyncError
-from unabridged.keeping import Wish
 from unabridged.messages import Message
 from unabridged.pipeline import Pipeline, Strategy, chain
 from unabridged.results import TrimResult
+from unabridged.retrieving import Wish
 from unabridged.running import AskFunction, SearchFunction, window_of
 from unabridged.steps import is_async
 from unabridged.tokens import Budget, Kept, TokenCounter, exact, kept
