@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, Self, TypeVar, cast
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
+from unabridged.deciding import fork
 from unabridged.endpoints import Count, Counted, acounted
 from unabridged.errors import ConfigError
 from unabridged.items import Item
@@ -199,6 +200,15 @@ class AsyncMemory(Settings):
         As `Memory.unpin`.
         """
         return await self._drive(self._keeper.pin(seq, on=False))
+
+    async def fork(self, thread: str, *, at: int | None = None) -> "AsyncMemory":
+        """
+        As `Memory.fork`.
+        """
+        other = self.thread(thread)
+        await self._drive(fork(self._thread, thread, at))
+
+        return other
 
     def thread(self, name: str) -> "AsyncMemory":
         """

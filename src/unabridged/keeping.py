@@ -362,11 +362,7 @@ class Keeper(Reader):
     def _whole(self) -> Work[None]:
         state = yield Do("state", (self.thread,))
         if state.lost:
-            msg = (
-                f"thread {self.thread!r}: the store deleted the entries {state.lost} (retain=), "
-                "so its records cannot be replayed; keep all, or copy the messages"
-            )
-            raise StoreError(msg)
+            raise StoreError(deciding.not_whole(self.thread, state.lost))
 
     def restore(self, data: Mapping[str, Any]) -> Work[None]:
         """

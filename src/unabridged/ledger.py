@@ -16,6 +16,7 @@ from unabridged.records import (
     Compacted,
     Drop,
     Fold,
+    Forked,
     Hold,
     Insert,
     Noted,
@@ -194,7 +195,7 @@ def counting(
                 else:
                     undone.pop(root, None)
                     active[root], skipped[root] = _redone(root, body, active, pins, seq)
-            case Appended() | Noted():
+            case Appended() | Noted() | Forked():
                 pass  # no decision
             case _:
                 assert_never(record.body)

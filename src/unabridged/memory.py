@@ -12,6 +12,7 @@ from os import PathLike
 from typing import Any, Self, TypeVar
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
+from unabridged.deciding import fork
 from unabridged.endpoints import Count, Counted, counted
 from unabridged.errors import ConfigError
 from unabridged.items import Item
@@ -346,6 +347,39 @@ class Memory(Settings):
         Let go of the block of entry *seq*, also one pinned by its role.
         """
         return self._drive(self._keeper.pin(seq, on=False))
+
+    def fork(self, thread: str, *, at: int | None = None) -> "Memory":
+        """
+        A memory of a new *thread* that goes on from this one, as it was *at* a record.
+
+        All records up to there (by default all there are) are shared, not copied:
+        entries, views, pins, answers that were paid for. Either thread goes on by
+        itself and never sees the other; write-backs from before may be reverted in
+        each. Entries and records of the fork are numbered on. The settings are
+        those of this memory.
+
+        Forking at the newest record costs the same however long the thread is;
+        at an earlier one the records up to there are read once.
+
+        Raises:
+            ConfigError: there is no such record, or there is such a thread already.
+            StoreError: the store deleted entries of this thread (`retain=`).
+
+        >>> from unabridged import assistant, user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("Red or blue?"), assistant("Red."))
+        >>> other = memory.fork("if blue", at=1)
+        >>> _ = other.append(assistant("Blue."))
+        >>> print(other.context().text())
+        user: Red or blue?
+        assistant: Blue.
+        >>> len(memory.view()), memory.threads()
+        (2, ('default', 'if blue'))
+        """
+        other = self.thread(thread)
+        self._drive(fork(self._thread, thread, at))
+
+        return other
 
     # -- the memory itself
 
