@@ -10,8 +10,10 @@ from typing import Any, Self, TypeVar, cast
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
 from unabridged.deciding import fork
+from unabridged.differences import Diff, Seen
 from unabridged.endpoints import Count, Counted, acounted
 from unabridged.errors import ConfigError
+from unabridged.history import Event, history
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
@@ -129,6 +131,12 @@ class AsyncMemory(Settings):
         """
         return await self._drive(self._keeper.view(at))
 
+    async def diff(self, a: Seen, b: Seen | None = None) -> Diff:
+        """
+        As `Memory.diff`.
+        """
+        return await self._drive(self._keeper.diff(a, b))
+
     async def context(
         self,
         strategy: StrategyLike | None = None,
@@ -188,6 +196,14 @@ class AsyncMemory(Settings):
         As `Memory.clear`.
         """
         return await self._drive(self._keeper.take_out("clear"))
+
+    async def history(
+        self, *, last: int | None = None, before: int | None = None
+    ) -> tuple[Event, ...]:
+        """
+        As `Memory.history`.
+        """
+        return await self._drive(history(self._thread, last, before))
 
     async def pin(self, seq: int) -> Record:
         """

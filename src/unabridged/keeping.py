@@ -16,6 +16,7 @@ from attrs import evolve, field, frozen
 from unabridged import deciding
 from unabridged.contract import StrategyLike, TrimContext
 from unabridged.counting import Counting, reported
+from unabridged.differences import Diff, Seen, difference
 from unabridged.errors import (
     ConfigError,
     LogConflictError,
@@ -171,6 +172,15 @@ class Keeper(Reader):
         loaded.take((yield Do("entries", (self.thread, loaded.state.standing))))
 
         return loaded.view()
+
+    def diff(self, a: Seen, b: Seen | None) -> Work[Diff]:
+        """
+        Two views side by side.
+        """
+        first = a if isinstance(a, View | TrimResult) else (yield from self.view(a))
+        second = b if isinstance(b, View | TrimResult) else (yield from self.view(b))
+
+        return difference(first, second)
 
     def context(self, wish: Wish) -> Work[TrimResult]:
         """

@@ -13,8 +13,10 @@ from typing import Any, Self, TypeVar
 
 from unabridged.contract import Ask, Await, Search, StrategyLike
 from unabridged.deciding import fork
+from unabridged.differences import Diff, Seen
 from unabridged.endpoints import Count, Counted, counted
 from unabridged.errors import ConfigError
+from unabridged.history import Event, history
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
@@ -184,6 +186,28 @@ class Memory(Settings):
         """
         return self._drive(self._keeper.view(at))
 
+    def diff(self, a: Seen, b: Seen | None = None) -> Diff:
+        """
+        Two views side by side: what only one shows, and what is worded or folded differently.
+
+        Each is the number of a record (the view as it was then), a view or a
+        result; *b* is by default the view now. It costs what the two views cost.
+
+        Raises:
+            ConfigError: it is something else, or a view that is not loaded whole.
+
+        >>> from unabridged import user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("a"), user("b"), user("c"))
+        >>> _ = memory.retract(2)
+        >>> print(memory.diff(2))
+        a: record 2, 2 messages
+        b: record 4, 2 messages
+        - entry 2: user: b
+        + entry 3: user: c
+        """
+        return self._drive(self._keeper.diff(a, b))
+
     def context(
         self,
         strategy: StrategyLike | None = None,
@@ -327,6 +351,27 @@ class Memory(Settings):
         (0, 1)
         """
         return self._drive(self._keeper.take_out("clear"))
+
+    def history(self, *, last: int | None = None, before: int | None = None) -> tuple[Event, ...]:
+        """
+        What happened, for people: runs of appends, write-backs, reverts, pins, forks; no notes.
+
+        *last* gives the newest so many events, *before* those of records before
+        one; what comes after it still says what counts. Without *last* all that
+        was ever decided is read, but no more than a message for each run of them.
+
+        >>> from unabridged import Window, user
+        >>> memory = Memory(strategy=Window(1))
+        >>> _ = memory.append(user("a"), user("b"))
+        >>> _ = memory.compact()
+        >>> _ = memory.revert()
+        >>> for event in memory.history():
+        ...     print(event)
+        record 2: 2 entries (1-2) appended, the last is user: b
+        record 3: Window(1): entry 1 left: before the last 1 message (reverted)
+        record 4: reverted record 3 (Window(1))
+        """
+        return self._drive(history(self._thread, last, before))
 
     def pin(self, seq: int) -> Record:
         """

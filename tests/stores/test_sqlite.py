@@ -113,9 +113,9 @@ class TestSqliteStore:
         A file written by a later version is refused.
         """
         filled(path, "hi")
-        changed(path, "UPDATE unabridged SET version = 2")
+        changed(path, "UPDATE unabridged SET version = 3")
 
-        with pytest.raises(StoreError, match=r"schema 2, this one knows 1\); upgrade"):
+        with pytest.raises(StoreError, match=r"schema 3, this one knows 2\); upgrade"):
             SqliteStore(path)
 
     def test_closed(self, path):
@@ -147,7 +147,7 @@ class TestSqliteStore:
             with pytest.raises(StoreError, match=r"talk.db: no such table: records"):
                 store.append("a", said("hi"))
             with pytest.raises(StoreError, match=r"talk.db: no such table: records"):
-                store.read("a")
+                store.entries("a", Span.one(1))
             assert store.threads() == ()
 
 

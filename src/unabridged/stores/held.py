@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from unabridged.links import Marks
 from unabridged.records import Appended, Body, Compacted, Entry, Pinned, Record, Reverted
-from unabridged.spans import Span
 from unabridged.states import ThreadState
 from unabridged.stores.writing import advancing, entry_of, expired, without
 

@@ -47,7 +47,7 @@ class InMemoryStore:
 
     def __init__(self, retain: int | None = None) -> None:
         self._retain = checked_retain(retain)
-        self._threads: dict[str, _Thread] = {}
+        self._threads: dict[str, Held] = {}
         self._lock = threading.RLock()
 
     def append(
