@@ -37,6 +37,7 @@ from unabridged.testing import (
     laws_of_loading,
     laws_of_memory,
     laws_of_staying,
+    laws_of_turning_back,
     logs,
 )
 
@@ -383,6 +384,27 @@ class TestLaws:
         A store's state is what its records come to.
         """
         laws_of_memory.state_equals_rebuilt(strategy, log)
+
+    @given(strategies, logs())
+    def test_view_at_is_as_it_was(self, strategy, log):
+        """
+        Time travel shows what was shown then.
+        """
+        laws_of_turning_back.view_at_is_as_it_was(strategy, log)
+
+    @given(strategies, logs())
+    def test_undo_takes_back(self, strategy, log):
+        """
+        Any decision can be reverted at any depth, and that too.
+        """
+        laws_of_turning_back.undo_takes_back(strategy, log)
+
+    @given(strategies, logs())
+    def test_forks_share_and_stay_apart(self, strategy, log):
+        """
+        A fork has all that was, and nothing that comes.
+        """
+        laws_of_turning_back.forks_share_and_stay_apart(strategy, log)
 
     @given(cuts(down_to=st.none(), clip=st.just(())), logs(), st.integers(1, 6))
     def test_monotone(self, strategy, log, more):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         laws_of_loading,
         laws_of_memory,
         laws_of_staying,
+        laws_of_turning_back,
     )
     from unabridged.testing.checking import LAWS, check_strategy
     from unabridged.testing.generators import logs, messages
@@ -41,6 +42,7 @@ __all__ = [
     "laws_of_loading",
     "laws_of_memory",
     "laws_of_staying",
+    "laws_of_turning_back",
     "logs",
     "messages",
     "replies",
@@ -65,7 +67,10 @@ _LATER = {
     "shapes": "log_shapes",
 }
 _MODULES = frozenset(
-    {"laws", "laws_of_cuts", "laws_of_loading", "laws_of_memory", "laws_of_staying"}
+    {
+        *("laws", "laws_of_cuts", "laws_of_loading", "laws_of_memory", "laws_of_staying"),
+        "laws_of_turning_back",
+    }
 )
 
 

@@ -54,7 +54,8 @@ class Claims:
         try:
             done = act()
         except StoreError as error:
-            self.same(f"{claim}: the error names {names}", [], [names][names in str(error) :])
+            missing = [] if names in str(error) else [names]
+            self.same(f"{claim}: {error} says all", [], missing)
             return
         msg = f"{self.store}: {claim}: expected a StoreError, got {done!r}"
         raise AssertionError(msg)
