@@ -163,7 +163,7 @@ def _decided(record: Record, known: Mapping[int, Body], *, counts: bool) -> Even
         case Forked(thread, origin):
             text = f"forked from thread {thread!r} at record {origin}"
             return Event(rec, at, "forked", text, of=origin)
-        case Appended() | Noted():
+        case Appended() | Noted():  # pragma: no cover  not among what is read
             msg = f"record {rec} decides nothing"
             raise TypeError(msg)
         case _:

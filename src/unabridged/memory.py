@@ -468,6 +468,8 @@ class Memory(Settings):
         """
         All records of the thread as data that JSON can hold; functions are not in it.
 
+        Of a fork also those it shares, so that the data needs no other thread.
+
         >>> from unabridged import user
         >>> memory = Memory()
         >>> _ = memory.append(user("hi"))

@@ -65,6 +65,9 @@ class TestCheckStore:
             ("Forgetful", "what was written is read"),
             ("Trusting", "expected a LogConflictError"),
             ("Stale", "the state is that of the records"),
+            ("Careless", "deleting what forks share: expected a StoreError"),
+            ("Hasty", "a fork has the records up to there"),
+            ("Leaking", "the newest across the fork"),
         ],
     )
     def test_names_what_is_broken(self, broken, claim):
@@ -108,11 +111,33 @@ class Stale(InMemoryStore):
         return receipt
 
 
+class Careless(InMemoryStore):
+    def delete(self, thread):
+        self._threads.pop(thread, None)
+
+
+class Hasty(InMemoryStore):
+    def append(self, thread, bodies, *, expect=None, at=None):
+        if bodies and isinstance(bodies[0], Forked) and bodies[0].rec > 3:
+            newest = self.state(bodies[0].thread).rec
+            bodies = [Forked(bodies[0].thread, min(newest, max(bodies[0].rec, 20)))]
+        return super().append(thread, bodies, expect=expect, at=at)
+
+
+class Leaking(InMemoryStore):
+    def read(self, thread, **keys):
+        records = super().read(thread, **keys)
+        return super().read("a", **keys) if thread == "b" and keys.get("last") else records
+
+
 BROKEN: dict[str, Any] = {
     "Numbering": Numbering,
     "Forgetful": Forgetful,
     "Trusting": Trusting,
     "Stale": Stale,
+    "Careless": Careless,
+    "Hasty": Hasty,
+    "Leaking": Leaking,
 }
 
 IDS = ["c1", "c2", "c3"]

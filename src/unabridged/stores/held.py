@@ -49,11 +49,17 @@ class Held:
         """
         The entry of this number.
         """
+        return self._beside(seq).get(seq)
+
+    def _beside(self, seq: int) -> dict[int, Entry]:
+        """
+        The entries among which this one is, if it is there.
+        """
         holder: Held | None = self
         while holder is not None and seq <= holder.seq:
             holder = holder.parent
 
-        return holder._entries.get(seq) if holder is not None else None  # noqa: SLF001
+        return holder._entries if holder is not None else {}  # noqa: SLF001
 
     def find(self, message_id: str) -> Entry | None:
         """
@@ -88,11 +94,7 @@ class Held:
         """
         As `states.Log.marks`.
         """
-        entry = self.entry(seq)
-        if entry is None:
-            msg = f"entry {seq} is not there"
-            raise LookupError(msg)
-
+        entry = self._beside(seq)[seq]
         return Marks(entry.head, entry.opener, entry.asked)
 
     def crossed(self, seq: int) -> bool:

@@ -31,7 +31,8 @@ class InMemoryStore:
     Threads in memory, safe to share between threads of a process.
 
     *retain* bounds each thread to so many entries: older whole blocks are
-    destroyed, never pins, never the newest user message.
+    destroyed, never pins, never the newest user message. What forks share is
+    neither destroyed nor counted.
 
     Raises:
         ConfigError: *retain* is below 1.

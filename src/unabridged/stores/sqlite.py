@@ -54,7 +54,8 @@ class SqliteStore:
     write waits for its turn, up to *timeout* seconds. With *synchronous* "FULL"
     an append that returned survives a crash of the machine, with "NORMAL" one of
     the process only. *retain* bounds each thread to so many entries: older whole
-    blocks are destroyed, never pins, never the newest user message.
+    blocks are destroyed, never pins, never the newest user message. What forks
+    share is neither destroyed nor counted.
 
     Raises:
         ConfigError: an argument is out of its range.

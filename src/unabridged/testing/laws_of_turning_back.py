@@ -5,11 +5,13 @@ Each starts from a log in which anything happened, and what the strategy writes
 back at its end.
 """
 
+from attrs import evolve
+
 from unabridged.contract import StrategyLike, TrimContext
 from unabridged.ledger import in_force
 from unabridged.memory import Memory
 from unabridged.messages import Message
-from unabridged.records import Compacted, Forked, Pinned, Record, Reverted
+from unabridged.records import Appended, Compacted, Forked, Pinned, Record, Reverted
 from unabridged.running import AskFunction
 from unabridged.spans import Span
 from unabridged.states import rebuilt
@@ -59,7 +61,7 @@ def undo_takes_back(
     >>> from unabridged.testing import talk
     >>> undo_takes_back(Window(2), Log.of(talk(3)))
     """
-    log = _written(strategy, log, context, ask)
+    log = _unnamed(_written(strategy, log, context, ask))
     store = log.store()
     decisions = store.read(THREAD, marks=("decided",))
     before = whole_view(store)
@@ -87,6 +89,16 @@ def _after(store: InMemoryStore, thread: str, rec: int) -> View:
     _shows_once(view)
 
     return view
+
+
+def _unnamed(log: Log) -> Log:
+    """
+    The log without message ids: one that is used again once it is retracted would be known else.
+    """
+    return Log(
+        evolve(body, message=evolve(body.message, id=None)) if isinstance(body, Appended) else body
+        for body in log.bodies
+    )
 
 
 def _never_undone(record: Record, decisions: tuple[Record, ...]) -> bool:
