@@ -243,6 +243,33 @@ strategies = single | chains
 """A strategy, a function or a chain, with any options."""
 
 
+deep = logs(16, decided=True, decisions=24)
+"""Logs in which much more is decided, taken back, and decided again."""
+
+
+class TestDeepHistories:
+    @given(single, deep)
+    def test_undo_takes_back(self, strategy, log):
+        """
+        Also under many later write-backs, reverts, retractions, rewinds and forks.
+        """
+        laws_of_turning_back.undo_takes_back(strategy, log)
+
+    @given(single, deep)
+    def test_view_at_is_as_it_was(self, strategy, log):
+        """
+        However often the view changed since.
+        """
+        laws_of_turning_back.view_at_is_as_it_was(strategy, log)
+
+    @given(single, deep)
+    def test_revert_restores(self, strategy, log):
+        """
+        What is projected after so much is written, reverted and redone.
+        """
+        laws_of_memory.revert_restores(strategy, log)
+
+
 class TestLaws:
     def test_all_are_tested(self):
         """

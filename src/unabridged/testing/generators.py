@@ -153,11 +153,14 @@ def _loop(draw: st.DrawFn) -> list[Message]:
 
 
 @st.composite
-def logs(draw: st.DrawFn, max_moves: int = 10, *, decided: bool | None = None) -> Log:
+def logs(
+    draw: st.DrawFn, max_moves: int = 10, *, decided: bool | None = None, decisions: int = 6
+) -> Log:
     """
     A log: a transcript, some of it pinned, with write-backs, reverts, retractions and forks.
 
-    *decided* says whether it holds such decisions: True, False, or None for some of each.
+    *decided* says whether it holds such *decisions* (half as many to so many):
+    True, False, or None for some of each.
 
     >>> logs()
     logs()
@@ -167,7 +170,7 @@ def logs(draw: st.DrawFn, max_moves: int = 10, *, decided: bool | None = None) -
         decided = draw(st.booleans())
     store = InMemoryStore()
     pins = draw(st.sets(st.integers(0, len(said)), max_size=2)) if draw(st.booleans()) else set()
-    places = st.lists(st.integers(1, len(said)), min_size=3, max_size=6)
+    places = st.lists(st.integers(1, len(said)), min_size=decisions // 2, max_size=decisions)
     turns = sorted(draw(places)) if decided and said else []
     for place, message in enumerate(said, start=1):
         identified = evolve(message, id=f"m{place}") if place % 3 == 0 else message
@@ -214,7 +217,7 @@ def _decide(  # noqa: C901  one case for each kind
             if reverted:
                 memory.revert(reverted)
         case "fork":
-            rec = draw(st.integers(1, state.rec))
+            rec = max(1, state.rec - draw(st.integers(0, 5)))
             shared = (record.body for record in store.read(THREAD, before=rec + 1))
             return Log([*shared, Forked(THREAD, rec)]).store()
         case _:
