@@ -1,5 +1,5 @@
 """
-Format version 1: what is written once loads for ever.
+Format versions 1 and 2: what is written once loads for ever.
 """
 
 import json
@@ -46,6 +46,7 @@ from unabridged.records import (
     Compacted,
     Drop,
     Fold,
+    Forked,
     Hold,
     Insert,
     Note,
@@ -60,6 +61,7 @@ from unabridged.stores import InMemoryStore
 from unabridged.testing.store_samples import eventful, everything
 
 SAMPLE = Path(__file__).parent / "data" / "format_v1.jsonl"
+SAMPLE_V2 = Path(__file__).parent / "data" / "format_v2.jsonl"
 
 ODD = 'café 日本 \U0001f600 \ud800 \udc00\ud800 \x00 \x7f \u2028 "quotes" \\ \r\n\t'
 EXTRA = Json('{"b": 1.50, "a": 10000000000000000000000, "c": "\\ud800\\u0000", "d": 1E+2}')
@@ -143,6 +145,16 @@ def sample() -> list[Record]:
     return [Record(rec, times[rec % len(times)], body) for rec, body in enumerate(bodies, start=1)]
 
 
+def sample_v2() -> list[Record]:
+    """
+    The records in `tests/data/format_v2.jsonl`: the kind that version 2 added.
+    """
+    return [Record(21, 1764495555.123456, Forked("main", 20)), Record(22, 5, Forked(ODD, 21))]
+
+
+EVERY = [*sample(), *sample_v2()]
+
+
 class TestFormatV1:
     def test_loads_the_frozen_sample(self):
         """
@@ -159,6 +171,38 @@ class TestFormatV1:
         text = "".join(record_text(record) + "\n" for record in sample())
 
         assert SAMPLE.read_text(encoding="utf-8") == text
+
+
+class TestFormatV2:
+    def test_loads_the_frozen_sample(self):
+        """
+        Each line of the sample loads into the value it was written from.
+        """
+        lines = SAMPLE_V2.read_text(encoding="utf-8").split("\n")[:-1]
+
+        assert sample_v2() == [record_of_text(line) for line in lines]
+
+    def test_saves_the_frozen_sample(self):
+        """
+        Each value is written as the line of the sample.
+        """
+        text = "".join(record_text(record) + "\n" for record in sample_v2())
+
+        assert SAMPLE_V2.read_text(encoding="utf-8") == text
+
+    def test_is_written_only_where_it_is_needed(self):
+        """
+        All other kinds stay readable for a library that knows version 1.
+        """
+        assert {1} == {record_to_json(record)["v"] for record in sample()}
+        assert {2} == {record_to_json(record)["v"] for record in sample_v2()}
+
+    def test_holds_all_of_version_1(self):
+        """
+        The kinds of before may be written as version 2 too.
+        """
+        for record in sample():
+            assert record == record_from_json({**record_to_json(record), "v": 2})
 
 
 text = st.text(st.characters() | st.sampled_from("\ud800\udc00\x00"), max_size=8)
@@ -252,7 +296,7 @@ class TestChanges:
 
 
 class TestDamage:
-    @pytest.mark.parametrize("record", sample(), ids=lambda record: str(record.rec))
+    @pytest.mark.parametrize("record", EVERY, ids=lambda record: str(record.rec))
     def test_a_cut_line_is_corrupt(self, record):
         """
         A line cut anywhere is a `CorruptLogError`, never another record.
@@ -263,7 +307,7 @@ class TestDamage:
             with pytest.raises(CorruptLogError):
                 record_of_text(line[:end])
 
-    @pytest.mark.parametrize("record", sample(), ids=lambda record: str(record.rec))
+    @pytest.mark.parametrize("record", EVERY, ids=lambda record: str(record.rec))
     @pytest.mark.parametrize("wrong", [None, [[]], {"x": 1}, 1.5], ids=repr)
     def test_a_wrong_value_is_corrupt(self, record, wrong):
         """
@@ -275,7 +319,7 @@ class TestDamage:
             except CorruptLogError:
                 continue
 
-    @pytest.mark.parametrize("record", sample(), ids=lambda record: str(record.rec))
+    @pytest.mark.parametrize("record", EVERY, ids=lambda record: str(record.rec))
     def test_an_unknown_key_is_corrupt(self, record):
         """
         A key that this version does not know is not dropped.
@@ -287,7 +331,13 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("line", "why"),
         [
-            ('{"v":2,"rec":1}', "format version 2 is not known here"),
+            ('{"v":3,"rec":1}', "format version 3 is not known here"),
+            ('{"v":true,"rec":1}', "format version True is not known here"),
+            (
+                '{"v":1,"rec":2,"at":1,"kind":"forked","thread":"a","upto":1}',
+                "'forked' is not known",
+            ),
+            ('{"v":2,"rec":2,"at":1,"kind":"forked","thread":1,"upto":1}', "expected text, got 1"),
             ('{"rec":1}', "'v' is missing"),
             ("[1]", "an object is expected, not a list"),
             ("1" * 5000, "not JSON"),

@@ -42,6 +42,7 @@ from unabridged.testing import (
     laws_of_memory,
     laws_of_staying,
     laws_of_summaries,
+    laws_of_turning_back,
     logs,
 )
 from unabridged.tokens import of_text
@@ -292,6 +293,33 @@ strategies = single | chains
 """A strategy, a function or a chain, with any options."""
 
 
+deep = logs(16, decided=True, decisions=24)
+"""Logs in which much more is decided, taken back, and decided again."""
+
+
+class TestDeepHistories:
+    @given(single, deep)
+    def test_undo_takes_back(self, strategy, log):
+        """
+        Also under many later write-backs, reverts, retractions, rewinds and forks.
+        """
+        laws_of_turning_back.undo_takes_back(strategy, log)
+
+    @given(single, deep)
+    def test_view_at_is_as_it_was(self, strategy, log):
+        """
+        However often the view changed since.
+        """
+        laws_of_turning_back.view_at_is_as_it_was(strategy, log)
+
+    @given(single, deep)
+    def test_revert_restores(self, strategy, log):
+        """
+        What is projected after so much is written, reverted and redone.
+        """
+        laws_of_memory.revert_restores(strategy, log)
+
+
 class TestLaws:
     def test_all_are_tested(self):
         """
@@ -440,6 +468,27 @@ class TestLaws:
         Each message is kept, told after it was shown whole once, or named as dropped.
         """
         laws_of_summaries.coverage(strategy, log, ask=ask)
+
+    @given(strategies, logs())
+    def test_view_at_is_as_it_was(self, strategy, log):
+        """
+        Time travel shows what was shown then.
+        """
+        laws_of_turning_back.view_at_is_as_it_was(strategy, log)
+
+    @given(strategies, logs())
+    def test_undo_takes_back(self, strategy, log):
+        """
+        Any decision can be reverted at any depth, and that too.
+        """
+        laws_of_turning_back.undo_takes_back(strategy, log)
+
+    @given(strategies, logs())
+    def test_forks_share_and_stay_apart(self, strategy, log):
+        """
+        A fork has all that was, and nothing that comes.
+        """
+        laws_of_turning_back.forks_share_and_stay_apart(strategy, log)
 
     @given(cuts(down_to=st.none(), clip=st.just(())), logs(), st.integers(1, 6))
     def test_monotone(self, strategy, log, more):

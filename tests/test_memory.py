@@ -905,6 +905,22 @@ class TestRevert:
             "thread 'default': redoing record 7 left out Drop of 1-4: entry 1 is pinned since"
         ] == [record.getMessage() for record in caplog.records]
 
+    def test_of_a_stand_in_that_held_up_a_redo_lets_it_go_on(self, caplog):
+        """
+        The log without it: the redo leaves out what another stand-in has, as long as that counts.
+        """
+        memory = memory_of(*talk(2), ask=replies("short"))
+        taken = memory.retract(2)
+        undone = memory.revert(taken.rec)
+        folded = memory.compact(Summarize(2, label=""))
+        memory.revert(undone.rec)
+        assert ["short", "q2", "a2"] == texts(memory.view())
+        assert "part of another stand-in" in caplog.text
+        again = memory.revert(folded.rec)
+        assert ["q1", "q2", "a2"] == texts(memory.view())
+        memory.revert(again.rec)
+        assert ["short", "q2", "a2"] == texts(memory.view())
+
     def test_refuses_a_record_that_is_no_decision(self):
         """
         The message lists those that are.

@@ -17,9 +17,12 @@ from unabridged import fetching
 from unabridged.asked import Asked
 from unabridged.background import failed
 from unabridged.contract import StrategyLike, Yielded
+from unabridged.deciding import fork
+from unabridged.differences import Diff, Seen
 from unabridged.endpoints import Count, Counted, acounted
 from unabridged.errors import ConfigError
 from unabridged.fetching import Excerpt, Findings
+from unabridged.history import Event, history
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
@@ -184,6 +187,12 @@ class AsyncMemory(Settings):
         """
         return await self._drive(self._keeper.view(at))
 
+    async def diff(self, a: Seen, b: Seen | None = None) -> Diff:
+        """
+        As `Memory.diff`.
+        """
+        return await self._drive(self._keeper.diff(a, b))
+
     async def context(
         self,
         strategy: StrategyLike | None = None,
@@ -268,6 +277,14 @@ class AsyncMemory(Settings):
         """
         return await self._drive(self._keeper.take_out("clear"))
 
+    async def history(
+        self, *, last: int | None = None, before: int | None = None
+    ) -> tuple[Event, ...]:
+        """
+        As `Memory.history`.
+        """
+        return await self._drive(history(self._thread, last, before))
+
     async def pin(self, seq: int) -> Record:
         """
         As `Memory.pin`.
@@ -279,6 +296,15 @@ class AsyncMemory(Settings):
         As `Memory.unpin`.
         """
         return await self._drive(self._keeper.pin(seq, on=False))
+
+    async def fork(self, thread: str, *, at: int | None = None) -> "AsyncMemory":
+        """
+        As `Memory.fork`.
+        """
+        other = self.thread(thread)
+        await self._drive(fork(self._thread, thread, at))
+
+        return other
 
     def thread(self, name: str) -> "AsyncMemory":
         """

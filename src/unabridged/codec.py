@@ -1,10 +1,11 @@
 """
-Records to JSON and back, format version 1.
+Records to JSON and back, format versions 1 and 2.
 
 What is written here is read for ever: a new shape gets a new version number,
-and `tests/data/format_v1.jsonl` holds one record of each kind to prove it.
-Damaged data, or a version that is not known, is a `CorruptLogError` that says
-what is wrong.
+and `tests/data/format_v….jsonl` hold one record of each kind to prove it. A
+record is written in the first version that has its kind, so that an older
+library reads all that it can: version 2 added "forked". Damaged data, or a
+version that is not known, is a `CorruptLogError` that says what is wrong.
 """
 
 import json
@@ -29,13 +30,14 @@ from unabridged.codec_parts import (
     span_of,
     span_to_json,
 )
-from unabridged.damage import DAMAGE, damage, flag, number
+from unabridged.damage import DAMAGE, damage, flag, number, words
 from unabridged.errors import ConfigError, CorruptLogError
 from unabridged.json_values import json_text
 from unabridged.records import (
     Appended,
     Body,
     Compacted,
+    Forked,
     Noted,
     Pinned,
     Record,
@@ -58,7 +60,8 @@ __all__ = [
     "span_to_json",
 ]
 
-VERSION = 1
+VERSION = 2
+_SINCE = {"forked": 2}
 
 
 def record_text(record: Record) -> str:
@@ -105,7 +108,7 @@ def record_to_json(record: Record) -> Data:
     >>> record_to_json(Record(2, 0.5, Reverted(1)))
     {'v': 1, 'rec': 2, 'at': 0.5, 'kind': 'reverted', 'of': 1}
     """
-    data: Data = {"v": VERSION, "rec": record.rec, "at": record.at}
+    data: Data = {"v": 1, "rec": record.rec, "at": record.at}
     match record.body:
         case Appended(seq, message, pinned):
             data["kind"] = "appended"
@@ -124,6 +127,8 @@ def record_to_json(record: Record) -> Data:
             data |= {"kind": "pinned", "span": span_to_json(span)}
             if not on:
                 data["on"] = False
+        case Forked(thread, rec):
+            data |= {"v": _SINCE["forked"], "kind": "forked", "thread": thread, "upto": rec}
         case _:
             assert_never(record.body)
 
@@ -154,7 +159,7 @@ def record_from_json(data: Mapping[str, Any]) -> Record:
 def _record(data: Mapping[str, Any]) -> Record:
     keys = {**data}
     version = keys.pop("v")
-    if version != VERSION:
+    if type(version) is not int or not 1 <= version <= VERSION:
         msg = f"format version {version!r} is not known here ({VERSION} is); upgrade `unabridged`"
         raise ConfigError(msg)
     rec, at, kind = number(keys.pop("rec")), keys.pop("at"), keys.pop("kind")
@@ -175,6 +180,8 @@ def _record(data: Mapping[str, Any]) -> Record:
             body = Reverted(number(keys.pop("of")))
         case "pinned":
             body = Pinned(span_of(keys.pop("span")), flag(keys.pop("on", True)))
+        case "forked" if version >= _SINCE["forked"]:
+            body = Forked(words(keys.pop("thread")), number(keys.pop("upto")))
         case _:
             msg = f"the kind {kind!r} is not known"
             raise ConfigError(msg)

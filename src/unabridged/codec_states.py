@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
-from unabridged.codec import VERSION
 from unabridged.codec_messages import Data
 from unabridged.codec_parts import (
     change_of,
@@ -31,6 +30,7 @@ from unabridged.states import ThreadState
 
 __all__ = [
     "PARTS",
+    "VERSION",
     "changed_parts",
     "links_text",
     "part_to_json",
@@ -38,6 +38,7 @@ __all__ = [
     "state_to_json",
 ]
 
+VERSION = 1
 PARTS = {
     "pins": ("hand", "role", "guarded"),
     "notes": ("notes",),

@@ -1,5 +1,5 @@
 """
-Decisions about a thread: taking back, taking out, pinning.
+Decisions about a thread: taking back, taking out, pinning, going on from it in another.
 
 Each leans on the whole log so far; if somebody wrote meanwhile it is worked
 out anew.
@@ -8,15 +8,15 @@ out anew.
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
-from unabridged.errors import ConfigError, LogConflictError
+from unabridged.errors import ConfigError, LogConflictError, StoreError
 from unabridged.ledger import in_force
-from unabridged.records import Body, Compacted, Drop, Pinned, Record, Reverted
+from unabridged.records import Body, Compacted, Drop, Forked, Pinned, Record, Reverted
 from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState
 from unabridged.stores.protocol import Receipt
 from unabridged.work import Do, Work, whole
 
-__all__ = ["How", "pin", "revert", "take_out"]
+__all__ = ["How", "fork", "not_whole", "pin", "revert", "take_out"]
 
 How: TypeAlias = Literal["retract", "rewind", "clear"]
 
@@ -110,6 +110,47 @@ def take_out(thread: str, how: How, seq: int) -> Work[Receipt | None]:
         return (yield from _insist(thread, body))
     except _NothingThere:
         return None
+
+
+def fork(thread: str, name: str, at: int | None) -> Work[Receipt]:
+    """
+    Begin the thread *name* with all records of this one up to *at*, or to its newest.
+
+    Raises:
+        ConfigError: there is no such record, or there is such a thread already.
+        StoreError: the store deleted entries of this one.
+    """
+    whole(at, "at")
+    if name == thread:
+        msg = f"fork: thread {thread!r} cannot be a fork of itself; give another name"
+        raise ConfigError(msg)
+    state: ThreadState = yield Do("state", (thread,))
+    rec = state.rec if at is None else at
+    if not 0 < rec <= state.rec:
+        holds = f"it holds the records 1-{state.rec}" if state.rec else "it holds none"
+        msg = f"fork: thread {thread!r} has no record {rec}; {holds}"
+        raise ConfigError(msg)
+    if state.lost:
+        raise StoreError(not_whole(thread, state.lost))
+    taken = f"fork: there is a thread {name!r} already; give another name or delete it first"
+    if (yield Do("state", (name,))).rec:
+        raise ConfigError(taken)
+    try:
+        receipt: Receipt = yield Do("append", (name, [Forked(thread, rec)]), {"expect": 0})
+    except LogConflictError as error:  # somebody made it meanwhile
+        raise ConfigError(taken) from error
+
+    return receipt
+
+
+def not_whole(thread: str, lost: Span) -> str:
+    """
+    Why the records of a thread of which the store deleted entries cannot be replayed.
+    """
+    return (
+        f"thread {thread!r}: the store deleted the entries {lost} (retain=), "
+        "so its records cannot be replayed; keep all, or copy the messages"
+    )
 
 
 def _insist(thread: str, body: Callable[[ThreadState], Work[Body]]) -> Work[Receipt]:

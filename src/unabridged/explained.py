@@ -14,7 +14,7 @@ from unabridged.writable import written
 if TYPE_CHECKING:
     from unabridged.trim_result import TrimResult
 
-__all__ = ["explanation", "reason_lines"]
+__all__ = ["explanation", "one_line", "reason_lines", "some_entries"]
 
 
 def reason_lines(before: View, changes: Iterable[Change], after: View, seq: int) -> Iterator[str]:
@@ -114,23 +114,29 @@ def _steps(result: "TrimResult") -> Iterator[str]:
         match change:
             case Insert(into, anchor):
                 where = f"after entry {anchor}" if anchor else "at the head"
-                yield f"{step}: put in {where}: {_short(str(into))}{reason}"
+                yield f"{step}: put in {where}: {one_line(str(into))}{reason}"
             case Drop(sources):
-                yield f"{step}: {_entries(sources)} left{mark}{reason}"
+                yield f"{step}: {some_entries(sources)} left{mark}{reason}"
             case Fold(sources, into) if len(sources) == 1:
-                yield f"{step}: {_entries(sources)} reworded{mark}{reason}"
+                yield f"{step}: {some_entries(sources)} reworded{mark}{reason}"
             case Fold(sources, into):
-                text = _short(into.text)
-                yield f"{step}: {_entries(sources)} folded into {text!r}{mark}{reason}"
+                text = one_line(into.text)
+                yield f"{step}: {some_entries(sources)} folded into {text!r}{mark}{reason}"
             case Hold(sources):
-                yield f"{step}: {_entries(sources)} held{reason}"
+                yield f"{step}: {some_entries(sources)} held{reason}"
 
 
-def _entries(sources: Span) -> str:
+def some_entries(sources: Span) -> str:
+    """
+    The entries in words: how many, and which.
+    """
     count = len(sources)
     return f"entry {sources}" if count == 1 else f"{count} entries ({sources})"
 
 
-def _short(text: str) -> str:
+def one_line(text: str) -> str:
+    """
+    The beginning of the text.
+    """
     line = " ".join(text.split())
     return line if len(line) <= 60 else f"{line[:59]}…"  # noqa: PLR2004  a line's width

@@ -14,6 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from unabridged import deciding
+from unabridged.differences import Diff, Seen, difference
 from unabridged.errors import (
     ConfigError,
     StoreError,
@@ -27,6 +28,7 @@ from unabridged.records import (
     Entry,
     Record,
 )
+from unabridged.results import TrimResult
 from unabridged.retrieving import Retriever
 from unabridged.snapshots import restored, snapshot
 from unabridged.spans import Span
@@ -141,6 +143,15 @@ class Keeper(Retriever):
 
         return loaded.view()
 
+    def diff(self, a: Seen, b: Seen | None) -> Work[Diff]:
+        """
+        Two views side by side.
+        """
+        first = a if isinstance(a, View | TrimResult) else (yield from self.view(a))
+        second = b if isinstance(b, View | TrimResult) else (yield from self.view(b))
+
+        return difference(first, second)
+
     # -- decisions
 
     def revert(self, rec: int | None) -> Work[Record]:
@@ -210,11 +221,7 @@ class Keeper(Retriever):
     def _whole(self) -> Work[None]:
         state = yield Do("state", (self.thread,))
         if state.lost:
-            msg = (
-                f"thread {self.thread!r}: the store deleted the entries {state.lost} (retain=), "
-                "so its records cannot be replayed; keep all, or copy the messages"
-            )
-            raise StoreError(msg)
+            raise StoreError(deciding.not_whole(self.thread, state.lost))
 
     def restore(self, data: Mapping[str, Any]) -> Work[None]:
         """

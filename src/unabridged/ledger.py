@@ -5,7 +5,7 @@ Write-backs are entered one after the other. A revert folds them anew without
 the one that was taken back; nothing in the log is ever undone by hand.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, assert_never
 
 from attrs import evolve, frozen
@@ -16,6 +16,7 @@ from unabridged.records import (
     Compacted,
     Drop,
     Fold,
+    Forked,
     Hold,
     Insert,
     Noted,
@@ -166,11 +167,14 @@ def folded(seq: int, active: dict[int, tuple[Change, ...]]) -> Ledger:
 
 
 def counting(
-    decisions: Iterable[Record], seq: int
+    decisions: Sequence[Record], seq: int
 ) -> tuple[dict[int, tuple[Change, ...]], tuple[Undone, ...], tuple[str, ...]]:
     """
     The changes that count, the ones that were undone, and what a redo had to leave out.
+
+    A redo leaves out nothing for the sake of a stand-in that was taken back since.
     """
+    there = in_force(decisions)
     bodies: dict[int, Compacted | Reverted] = {}
     active: dict[int, tuple[Change, ...]] = {}
     pins: list[tuple[int, Span, bool]] = []
@@ -193,8 +197,9 @@ def counting(
                     skipped.pop(root, None)
                 else:
                     undone.pop(root, None)
-                    active[root], skipped[root] = _redone(root, body, active, pins, seq)
-            case Appended() | Noted():
+                    standing = {later: active[later] for later in active if later in there}
+                    active[root], skipped[root] = _redone(root, body, standing, pins, seq)
+            case Appended() | Noted() | Forked():
                 pass  # no decision
             case _:
                 assert_never(record.body)

@@ -17,9 +17,12 @@ from unabridged import fetching
 from unabridged.asked import Asked
 from unabridged.background import in_background
 from unabridged.contract import StrategyLike, Yielded
+from unabridged.deciding import fork
+from unabridged.differences import Diff, Seen
 from unabridged.endpoints import Count, Counted, counted
 from unabridged.errors import ConfigError
 from unabridged.fetching import Excerpt, Findings
+from unabridged.history import Event, history
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
@@ -284,6 +287,28 @@ class Memory(Settings):
         """
         return self._drive(self._keeper.view(at))
 
+    def diff(self, a: Seen, b: Seen | None = None) -> Diff:
+        """
+        Two views side by side: what only one shows, and what is worded or folded differently.
+
+        Each is the number of a record (the view as it was then), a view or a
+        result; *b* is by default the view now. It costs what the two views cost.
+
+        Raises:
+            ConfigError: it is something else, or a view that is not loaded whole.
+
+        >>> from unabridged import user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("a"), user("b"), user("c"))
+        >>> _ = memory.retract(2)
+        >>> print(memory.diff(2))
+        a: record 2, 2 messages
+        b: record 4, 2 messages
+        - entry 2: user: b
+        + entry 3: user: c
+        """
+        return self._drive(self._keeper.diff(a, b))
+
     def context(
         self,
         strategy: StrategyLike | None = None,
@@ -452,6 +477,27 @@ class Memory(Settings):
         """
         return self._drive(self._keeper.take_out("clear"))
 
+    def history(self, *, last: int | None = None, before: int | None = None) -> tuple[Event, ...]:
+        """
+        What happened, for people: runs of appends, write-backs, reverts, pins, forks; no notes.
+
+        *last* gives the newest so many events, *before* those of records before
+        one; what comes after it still says what counts. Without *last* all that
+        was ever decided is read, but no more than a message for each run of them.
+
+        >>> from unabridged import Window, user
+        >>> memory = Memory(strategy=Window(1))
+        >>> _ = memory.append(user("a"), user("b"))
+        >>> _ = memory.compact()
+        >>> _ = memory.revert()
+        >>> for event in memory.history():
+        ...     print(event)
+        record 2: 2 entries (1-2) appended, the last is user: b
+        record 3: Window(1): entry 1 left: before the last 1 message (reverted)
+        record 4: reverted record 3 (Window(1))
+        """
+        return self._drive(history(self._thread, last, before))
+
     def pin(self, seq: int) -> Record:
         """
         Keep the block of entry *seq* from being dropped or folded.
@@ -471,6 +517,39 @@ class Memory(Settings):
         Let go of the block of entry *seq*, also one pinned by its role.
         """
         return self._drive(self._keeper.pin(seq, on=False))
+
+    def fork(self, thread: str, *, at: int | None = None) -> "Memory":
+        """
+        A memory of a new *thread* that goes on from this one, as it was *at* a record.
+
+        All records up to there (by default all there are) are shared, not copied:
+        entries, views, pins, answers that were paid for. Either thread goes on by
+        itself and never sees the other; write-backs from before may be reverted in
+        each. Entries and records of the fork are numbered on. The settings are
+        those of this memory.
+
+        Forking at the newest record costs the same however long the thread is;
+        at an earlier one the records up to there are read once.
+
+        Raises:
+            ConfigError: there is no such record, or there is such a thread already.
+            StoreError: the store deleted entries of this thread (`retain=`).
+
+        >>> from unabridged import assistant, user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("Red or blue?"), assistant("Red."))
+        >>> other = memory.fork("if blue", at=1)
+        >>> _ = other.append(assistant("Blue."))
+        >>> print(other.context().text())
+        user: Red or blue?
+        assistant: Blue.
+        >>> len(memory.view()), memory.threads()
+        (2, ('default', 'if blue'))
+        """
+        other = self.thread(thread)
+        self._drive(fork(self._thread, thread, at))
+
+        return other
 
     # -- the memory itself
 
@@ -514,6 +593,8 @@ class Memory(Settings):
     def to_dict(self) -> dict[str, Any]:
         """
         All records of the thread as data that JSON can hold; functions are not in it.
+
+        Of a fork also those it shares, so that the data needs no other thread.
 
         >>> from unabridged import user
         >>> memory = Memory()

@@ -22,6 +22,7 @@ __all__ = [
     "Drop",
     "Entry",
     "Fold",
+    "Forked",
     "Hold",
     "Insert",
     "Note",
@@ -182,7 +183,22 @@ class Pinned:
     on: bool = True
 
 
-Body: TypeAlias = Appended | Compacted | Noted | Reverted | Pinned
+@frozen
+class Forked:
+    """
+    The thread goes on from another one: all of *thread* up to its record *rec* is before this.
+
+    Always the first record that a thread has of its own; it is numbered after *rec*.
+
+    >>> Forked("main", 9).thread
+    'main'
+    """
+
+    thread: str
+    rec: int
+
+
+Body: TypeAlias = Appended | Compacted | Noted | Reverted | Pinned | Forked
 
 
 @frozen

@@ -5,9 +5,11 @@ A thread as one value that JSON can hold, and back.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from attrs import evolve
+
 from unabridged.codec import record_from_json, record_to_json
 from unabridged.errors import CorruptLogError
-from unabridged.records import Record
+from unabridged.records import Forked, Noted, Record
 
 __all__ = ["restored", "snapshot"]
 
@@ -18,14 +20,21 @@ def snapshot(thread: str, records: Iterable[Record]) -> dict[str, Any]:
     """
     All records of a thread as data.
 
+    Those that a fork inherited are among them, with their numbers. What stands
+    where it was forked then says nothing, so the data needs no other thread.
+
     >>> snapshot("ana", ())
     {'version': 1, 'thread': 'ana', 'records': []}
     """
     return {
         "version": VERSION,
         "thread": thread,
-        "records": [record_to_json(record) for record in records],
+        "records": [record_to_json(_by_itself(record)) for record in records],
     }
+
+
+def _by_itself(record: Record) -> Record:
+    return evolve(record, body=Noted(())) if isinstance(record.body, Forked) else record
 
 
 def restored(data: object) -> tuple[Record, ...]:

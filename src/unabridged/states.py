@@ -19,6 +19,7 @@ from unabridged.records import (
     Appended,
     Compacted,
     Fold,
+    Forked,
     Note,
     Noted,
     Pinned,
@@ -132,6 +133,8 @@ def advance(state: ThreadState, record: Record, log: Log) -> tuple[ThreadState, 
             return evolve(state, rec=record.rec, hand=hand, role=role, guarded=guarded), None
         case Compacted() | Reverted():
             return _decide(state, record, log), None
+        case Forked():  # *state* is what the other thread came to there
+            return evolve(state, rec=record.rec, born=record.at), None
         case _:
             assert_never(record.body)
 

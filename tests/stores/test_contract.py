@@ -10,13 +10,14 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unabridged.errors import LogConflictError
+from unabridged.errors import LogConflictError, StoreError
 from unabridged.messages import Message, Reasoning, ToolCall, assistant, system, tool, user
 from unabridged.records import (
     Appended,
     Compacted,
     Drop,
     Fold,
+    Forked,
     Hold,
     Insert,
     Note,
@@ -64,6 +65,9 @@ class TestCheckStore:
             ("Forgetful", "what was written is read"),
             ("Trusting", "expected a LogConflictError"),
             ("Stale", "the state is that of the records"),
+            ("Careless", "deleting what forks share: expected a StoreError"),
+            ("Hasty", "a fork has the records up to there"),
+            ("Leaking", "the newest across the fork"),
         ],
     )
     def test_names_what_is_broken(self, broken, claim):
@@ -107,11 +111,33 @@ class Stale(InMemoryStore):
         return receipt
 
 
+class Careless(InMemoryStore):
+    def delete(self, thread):
+        self._threads.pop(thread, None)
+
+
+class Hasty(InMemoryStore):
+    def append(self, thread, bodies, *, expect=None, at=None):
+        if bodies and isinstance(bodies[0], Forked) and bodies[0].rec > 3:
+            newest = self.state(bodies[0].thread).rec
+            bodies = [Forked(bodies[0].thread, min(newest, max(bodies[0].rec, 20)))]
+        return super().append(thread, bodies, expect=expect, at=at)
+
+
+class Leaking(InMemoryStore):
+    def read(self, thread, **keys):
+        records = super().read(thread, **keys)
+        return super().read("a", **keys) if thread == "b" and keys.get("last") else records
+
+
 BROKEN: dict[str, Any] = {
     "Numbering": Numbering,
     "Forgetful": Forgetful,
     "Trusting": Trusting,
     "Stale": Stale,
+    "Careless": Careless,
+    "Hasty": Hasty,
+    "Leaking": Leaking,
 }
 
 IDS = ["c1", "c2", "c3"]
@@ -130,11 +156,11 @@ new_messages = st.one_of(
 
 
 @st.composite
-def some_appends(draw: Any, store: InMemoryStore) -> list[Any]:
+def some_appends(draw: Any, store: InMemoryStore, thread: str = "a") -> list[Any]:
     """
     The bodies of one append that suits the thread as it is.
     """
-    state = store.state("a")
+    state = store.state(thread)
     spans = st.builds(
         Span.of,
         st.lists(st.integers(1, max(state.seq, 1)), min_size=1, max_size=3),
@@ -145,7 +171,7 @@ def some_appends(draw: Any, store: InMemoryStore) -> list[Any]:
     ]
     if not state.seq:
         return bodies
-    records = store.read("a", marks=("decided",))
+    records = store.read(thread, marks=("decided",))
     decided = [one.rec for one in records if isinstance(one.body, Compacted | Reverted)]
     steps = st.sampled_from(["Window(2)", "memory.retract", ""])
     changes = st.one_of(
@@ -169,24 +195,24 @@ def some_appends(draw: Any, store: InMemoryStore) -> list[Any]:
     return [*bodies, *draw(st.lists(st.one_of(decisions), max_size=1))]
 
 
-def outcome(store: Any, bodies: list[Any], expect: int | None) -> Any:
+def outcome(store: Any, bodies: list[Any], expect: int | None, thread: str = "a") -> Any:
     try:
-        return store.append("a", bodies, expect=expect, at=1.5)
-    except LogConflictError as error:
+        return store.append(thread, bodies, expect=expect, at=1.5)
+    except (LogConflictError, StoreError) as error:
         return str(error)
 
 
-def everything_of(store: Any) -> Any:
-    state = store.state("a")
+def everything_of(store: Any, thread: str = "a") -> Any:
+    state = store.state(thread)
     span = Span.between(1, state.seq)
     return (
         state,
-        store.read("a"),
-        store.read("a", marks=("decided",), last=2),
-        store.entries("a", span),
-        [list(store.links("a", after=after)) for after in (0, 3)],
-        [store.find("a", id_) for id_ in ("m1", "m2", "m3")],
-        [store.note("a", kind, "hi") for kind in ("cut", "answer")],
+        store.read(thread),
+        store.read(thread, marks=("decided",), last=2),
+        store.entries(thread, span),
+        [list(store.links(thread, after=after)) for after in (0, 3)],
+        [store.find(thread, id_) for id_ in ("m1", "m2", "m3")],
+        [store.note(thread, kind, "hi") for kind in ("cut", "answer")],
         store.threads(),
     )
 
@@ -221,3 +247,55 @@ class TestBothStores:
             if retain is None:
                 assert memory.state("a") == rebuilt(sqlite.read("a"))
         sqlite.close()
+
+    @settings(
+        max_examples=60,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    @given(st.data(), st.sampled_from([None, None, None, 1, 4]))
+    def test_agree_on_forks(self, tmp_path_factory, data, retain):
+        """
+        On any log of threads that fork and go on they have the same outcomes, states and records.
+
+        Nothing that is shared is ever destroyed, and nothing of another thread is seen.
+        """
+        path = tmp_path_factory.mktemp("forks") / "a.db"
+        memory = InMemoryStore(retain)
+        sqlite = SqliteStore(path, retain, synchronous="OFF")
+        names = st.sampled_from(["a", "b", "c"])
+        for _ in range(data.draw(st.integers(3, 12))):
+            thread, parent = data.draw(names), data.draw(names)
+            move = data.draw(st.sampled_from(["append", "append", "fork", "delete", "reopen"]))
+            if move == "delete":
+                assert deleted(memory, thread) == deleted(sqlite, thread)
+            elif move == "fork":
+                rec = data.draw(st.integers(0, memory.state(parent).rec + 1))
+                fork = [Forked(parent, rec)]
+                assert outcome(memory, fork, None, thread) == outcome(sqlite, fork, None, thread)
+            elif move == "reopen":
+                sqlite.close()
+                sqlite = SqliteStore(path, retain, synchronous="OFF")
+            else:
+                bodies = data.draw(some_appends(memory, thread))
+                assert outcome(memory, bodies, None, thread) == outcome(
+                    sqlite, bodies, None, thread
+                )
+            for name in memory.threads():
+                assert everything_of(memory, name) == everything_of(sqlite, name)
+                if not memory.state(name).lost:
+                    assert memory.state(name) == rebuilt(sqlite.read(name))
+                there = Span.of(entry.seq for entry in memory.entries(name, EVER))
+                assert there == Span.between(1, memory.state(name).seq) - memory.state(name).lost
+        sqlite.close()
+
+
+EVER = Span.between(1, 10_000)
+
+
+def deleted(store: Any, thread: str) -> str:
+    try:
+        store.delete(thread)
+    except StoreError as error:
+        return str(error)
+    return ""

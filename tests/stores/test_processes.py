@@ -37,13 +37,15 @@ for number in range(count):
 
 
 @contextmanager
-def writer(path: Path, name: str, count: int) -> Iterator[subprocess.Popen[str]]:
+def writer(
+    path: Path, name: str, count: int, script: str = START
+) -> Iterator[subprocess.Popen[str]]:
     """
     A process that appends *count* messages once it is told to go, and prints each id after it.
     """
     source = str(Path(unabridged.__file__).parents[1])
     process = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-c", START, str(path), name, str(count)],
+        [sys.executable, "-c", script, str(path), name, str(count)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -79,7 +81,47 @@ def written(path):
     return [entry.message.id for entry in entries]
 
 
+FORK = """
+import sys
+from unabridged import Memory, user
+from unabridged.stores import SqliteStore
+
+memory = Memory(SqliteStore(sys.argv[1]), "a")
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(int(sys.argv[3])):
+    fork = memory.fork(f"{sys.argv[2]}{number}")
+    fork.append(user(f"in {sys.argv[2]}{number}"))
+    memory.append(user(f"{sys.argv[2]} goes on"))
+print([len(fork.entries()), fork.entries()[-1].message.text, len(fork.view())])
+"""
+
+
 class TestProcesses:
+    def test_two_fork_one_thread(self, tmp_path):
+        """
+        Two processes fork a thread that both append to; a third sees all of it.
+        """
+        path = tmp_path / "talk.db"
+        with SqliteStore(path) as store:
+            store.append("a", [Appended(0, user("hi"))])
+        with ExitStack() as stack:
+            processes = [stack.enter_context(writer(path, name, 25, FORK)) for name in "xy"]
+            go(processes)
+            results = [process.communicate() for process in processes]
+
+        assert [""] * 2 == [errors for _, errors in results]
+        with SqliteStore(path) as store:
+            assert 51 == store.state("a").seq
+            assert rebuilt(store.read("a")) == store.state("a")
+            for name in store.threads()[1:]:
+                state, entries = store.state(name), store.entries(name, Span.between(1, 99))
+                assert rebuilt(store.read(name)) == state
+                assert state.seq == len(entries)
+                shared = Span.between(1, state.seq - 1)
+                assert entries[:-1] == store.entries("a", shared)
+                assert f"in {name}" == entries[-1].message.text
+
     def test_four_writers(self, tmp_path):
         """
         Four processes that append at once lose nothing, leave no gap and meet no error.

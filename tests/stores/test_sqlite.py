@@ -5,17 +5,20 @@ The SQLite store: reopening, damage, waiting for others, forks.
 import os
 import sqlite3
 import threading
+from pathlib import Path
 
 import pytest
 
 from unabridged.errors import ConfigError, CorruptLogError, StoreError
 from unabridged.messages import system
-from unabridged.records import Appended, Compacted
+from unabridged.records import Appended, Compacted, Forked
 from unabridged.spans import Span
 from unabridged.states import ThreadState, rebuilt
 from unabridged.stores import SqliteStore
 from unabridged.stores.sqlite_schema import prepare
 from unabridged.testing.store_samples import eventful, said
+
+VERSION_1 = Path(__file__).parent.parent / "data" / "sqlite_v1.sql"
 
 
 @pytest.fixture
@@ -113,9 +116,9 @@ class TestSqliteStore:
         A file written by a later version is refused.
         """
         filled(path, "hi")
-        changed(path, "UPDATE unabridged SET version = 2")
+        changed(path, "UPDATE unabridged SET version = 3")
 
-        with pytest.raises(StoreError, match=r"schema 2, this one knows 1\); upgrade"):
+        with pytest.raises(StoreError, match=r"schema 3, this one knows 2\); upgrade"):
             SqliteStore(path)
 
     def test_closed(self, path):
@@ -147,7 +150,7 @@ class TestSqliteStore:
             with pytest.raises(StoreError, match=r"talk.db: no such table: records"):
                 store.append("a", said("hi"))
             with pytest.raises(StoreError, match=r"talk.db: no such table: records"):
-                store.read("a")
+                store.entries("a", Span.one(1))
             assert store.threads() == ()
 
 
@@ -233,6 +236,140 @@ class Meeting(sqlite3.Connection):
             happens, self.happens = self.happens, None
             happens()
         return super().execute(statement, *values)
+
+
+class TestEarlierFiles:
+    def test_a_file_of_the_first_schema(self, path):
+        """
+        It opens, holds what it held, goes on, and can be forked.
+        """
+        made_by_version_1(path)
+        with opened(path) as store:
+            records = store.read("a")
+
+        with opened(path) as store:
+            assert ("a", "b") == store.threads()
+            assert rebuilt(records) == store.state("a")
+            assert "hi" == store.find("b", "m1").message.text
+            assert 2 == store.append("b", said("on")).entries[0].seq
+            forked = store.append("c", [Forked("a", 9)]).state
+        with opened(path) as store:
+            assert forked == store.state("c") == rebuilt(store.read("c"))
+            assert records[:9] == store.read("c")[:9]
+            assert [(1,), (2,)] == store._file.rows("SELECT version FROM unabridged")
+
+    def test_is_upgraded_once(self, path):
+        """
+        When two open it at the same moment, the second one finds it upgraded.
+        """
+        made_by_version_1(path)
+        connection = Meeting(path, "BEGIN IMMEDIATE", lambda: opened(path).close())
+        prepare(connection, str(path), 10.0, "OFF")
+        connection.close()
+
+        with opened(path) as store:
+            assert [(1,), (2,)] == store._file.rows("SELECT version FROM unabridged")
+
+    def test_one_who_has_it_open_goes_on(self, path):
+        """
+        An upgrade behind its back changes nothing that it knows.
+        """
+        made_by_version_1(path)
+        other = sqlite3.connect(path, isolation_level=None)
+        assert [(2,)] == other.execute("SELECT count(*) FROM threads").fetchall()
+        with opened(path) as store:
+            store.append("c", [Forked("b", 1)])
+        assert [(3,)] == other.execute("SELECT count(*) FROM threads").fetchall()
+        other.close()
+
+
+def made_by_version_1(path):
+    """
+    A file as version 1 of the schema made it, from its own dump.
+    """
+    connection = sqlite3.connect(path)
+    connection.executescript(VERSION_1.read_text("utf-8"))
+    connection.close()
+
+
+def opened(path):
+    return SqliteStore(path, synchronous="OFF")
+
+
+class TestForks:
+    def test_are_there_after_reopening(self, path):
+        """
+        Forks of forks too, from wherever they were made.
+        """
+        with opened(path) as store:
+            store.append("a", said("1", "2"))
+            store.append("b", [Forked("a", 1)])
+            store.append("b", said("b"))
+            store.append("c", [Forked("b", 3)])
+            states = [store.append(name, said("on")).state for name in "abc"]
+        with opened(path) as store:
+            assert states == [store.state(name) for name in "abc"]
+            read = [[e.message.text for e in store.entries(n, Span.between(1, 9))] for n in "abc"]
+            assert [["1", "2", "on"], ["1", "b", "on"], ["1", "b", "on"]] == read
+
+    def test_read_no_history(self, path):
+        """
+        Forking at the newest record, and opening the fork, reads the state alone.
+        """
+        with SqliteStore(path, synchronous="OFF") as store:
+            state = store.append("a", said(*"abc")).state
+        changed(path, "DELETE FROM records WHERE rec < 4")
+
+        with opened(path) as store:
+            assert state.live == store.append("b", [Forked("a", 3)]).state.live
+        with opened(path) as store:
+            assert 4 == store.append("b", said("d")).entries[0].seq
+
+    def test_several_at_once(self, path):
+        """
+        In one transaction: one that fails leaves the others be.
+        """
+        with opened(path) as store:
+            store.append("a", said("1", "2"))
+            forks = [("b", 1), ("c", 9), ("b", 2), ("d", 2)]
+            done = store.append_many([(n, [Forked("a", rec)], None, 1.0) for n, rec in forks])
+
+            assert ["Receipt", "StoreError", "StoreError", "Receipt"] == [
+                type(outcome).__name__ for outcome in done
+            ]
+            assert ("a", "b", "d") == store.threads()
+            assert [1, 2] == [store.state(name).seq for name in "bd"]
+
+    def test_a_thread_that_is_made_anew_meanwhile(self, path):
+        """
+        Between working out what it came to and the write: what is written is the new one's.
+        """
+        with opened(path) as store:
+            store.append("a", said("old", "older", "oldest"))
+
+            class Slow(SqliteStore):
+                def read(self, thread, **keys):
+                    records = super().read(thread, **keys)
+                    if store.threads() == ("a",):
+                        store.delete("a")
+                        store.append("a", [Appended(0, system("new")), *said("newer")])
+                        store.append("z", said("."))
+                    return records
+
+            with Slow(path) as slow:
+                made = slow.append("b", [Forked("a", 1)]).state
+                assert (1, Span.one(1)) == (made.seq, made.role)
+                assert made == rebuilt(slow.read("b"))
+
+    def test_indexes_are_used(self, path):
+        """
+        The forks of a thread are found by index.
+        """
+        with opened(path) as store:
+            plan = store._file.rows(
+                "EXPLAIN QUERY PLAN SELECT max(seq) FROM forks WHERE thread = 1 OR parent = 1"
+            )
+            assert any("forks_of" in row[-1] for row in plan)
 
 
 class TestOtherWriters:

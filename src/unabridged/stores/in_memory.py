@@ -6,29 +6,19 @@ import threading
 import time
 from collections.abc import Sequence
 
-from unabridged.links import Marks
-from unabridged.records import (
-    Appended,
-    Body,
-    Compacted,
-    Entry,
-    Note,
-    Noted,
-    Pinned,
-    Record,
-    Reverted,
-)
+from unabridged.errors import StoreError
+from unabridged.records import Body, Entry, Forked, Note, Record
 from unabridged.spans import Span
-from unabridged.states import ThreadState
+from unabridged.states import ThreadState, rebuilt
+from unabridged.stores.held import Held
 from unabridged.stores.protocol import Receipt
 from unabridged.stores.writing import (
     admitted,
-    advancing,
     checked_retain,
-    entry_of,
-    expired,
+    forking,
+    inheriting,
     mark_of,
-    without,
+    undeletable,
 )
 
 __all__ = ["InMemoryStore"]
@@ -41,7 +31,8 @@ class InMemoryStore:
     Threads in memory, safe to share between threads of a process.
 
     *retain* bounds each thread to so many entries: older whole blocks are
-    destroyed, never pins, never the newest user message.
+    destroyed, never pins, never the newest user message. What forks share is
+    neither destroyed nor counted.
 
     Raises:
         ConfigError: *retain* is below 1.
@@ -57,7 +48,7 @@ class InMemoryStore:
 
     def __init__(self, retain: int | None = None) -> None:
         self._retain = checked_retain(retain)
-        self._threads: dict[str, _Thread] = {}
+        self._threads: dict[str, Held] = {}
         self._lock = threading.RLock()
 
     def append(
@@ -72,14 +63,18 @@ class InMemoryStore:
         As `Store.append`.
         """
         with self._lock:
-            kept = self._threads.get(thread) or _Thread()
+            kept = self._threads.get(thread) or Held()
+            at = time.time() if at is None else at
+            fork = forking(thread, kept.state, bodies, expect)
+            if fork is not None:
+                return self._forked(thread, fork, at)
             fresh, known = admitted(thread, kept.state, bodies, expect, kept.find, kept.decisions)
             if not fresh:
                 return Receipt((), (), known, kept.state)
-            records, entries = kept.take(fresh, time.time() if at is None else at)
+            records, entries = kept.take(fresh, at)
             self._threads[thread] = kept
             if self._retain is not None:
-                kept.prune(self._retain)
+                kept.prune(self._retain, shared=max((kept.seq, *kept.forks.values())))
 
             return Receipt(records, entries, known, kept.state)
 
@@ -111,8 +106,9 @@ class InMemoryStore:
             for rec in range(stop - 1, after, -1):
                 if last is not None and len(found) >= last:
                     break
-                if rec in kept.lines and (not marks or mark_of(kept.lines[rec].body) in marks):
-                    found.append(kept.lines[rec])
+                line = kept.line(rec)
+                if line is not None and (not marks or mark_of(line.body) in marks):
+                    found.append(line)
 
             return tuple(reversed(found))
 
@@ -125,7 +121,9 @@ class InMemoryStore:
             if kept is None:
                 return ()
 
-            return tuple([kept.entries[seq] for seq in span if seq in kept.entries])
+            found = map(kept.entry, span & Span.between(1, kept.state.seq))
+
+            return tuple([entry for entry in found if entry is not None])
 
     def links(self, thread: str, *, after: int = 0) -> Sequence[tuple[int, int]]:
         """
@@ -135,10 +133,13 @@ class InMemoryStore:
             kept = self._threads.get(thread)
             if kept is None:
                 return ()
-            seqs = range(after + 1, kept.state.seq + 1)
-            entries = (kept.entries[seq] for seq in seqs if seq in kept.entries)
+            entries = map(kept.entry, range(after + 1, kept.state.seq + 1))
 
-            return [(entry.seq, entry.head) for entry in entries if entry.head < entry.seq]
+            return [
+                (entry.seq, entry.head)
+                for entry in entries
+                if entry is not None and entry.head < entry.seq
+            ]
 
     def find(self, thread: str, message_id: str) -> Entry | None:
         """
@@ -152,9 +153,10 @@ class InMemoryStore:
         """
         As `Store.note`.
         """
-        with self._lock:
-            kept = self._threads.get(thread)
-            return kept.notes.get((kind, key)) if kept else None
+        notes = self.state(thread).notes
+        return next(
+            (note for note in reversed(notes) if (note.kind, note.key) == (kind, key)), None
+        )
 
     def threads(self) -> tuple[str, ...]:
         """
@@ -168,74 +170,28 @@ class InMemoryStore:
         As `Store.delete`.
         """
         with self._lock:
-            self._threads.pop(thread, None)
+            kept = self._threads.get(thread)
+            if kept is None:
+                return
+            if kept.forks:
+                raise StoreError(undeletable(thread, kept.forks))
+            if kept.parent is not None:
+                del kept.parent.forks[thread]
+            del self._threads[thread]
 
     def close(self) -> None:
         """
         As `Store.close`; what it holds stays until it is garbage.
         """
 
+    def _forked(self, thread: str, fork: Forked, at: float) -> Receipt:
+        parent = self._threads.get(fork.thread) or Held()
+        inheriting(thread, fork, parent.state)
+        state = parent.state
+        if fork.rec < state.rec:
+            state = rebuilt(self.read(fork.thread, before=fork.rec + 1))
+        kept = self._threads[thread] = Held(parent, state)
+        parent.forks[thread] = kept.seq
+        records, entries = kept.take([fork], at)
 
-class _Thread:
-    """
-    One thread: its lines by record number, its entries by entry number, its state.
-    """
-
-    def __init__(self) -> None:
-        self.state = _EMPTY
-        self.lines: dict[int, Record] = {}
-        self.entries: dict[int, Entry] = {}
-        self.ids: dict[str, int] = {}
-        self.notes: dict[tuple[str, str], Note] = {}
-        self._decided: list[Record] = []
-
-    def take(
-        self, bodies: Sequence[Body], at: float
-    ) -> tuple[tuple[Record, ...], tuple[Entry, ...]]:
-        records: list[Record] = []
-        entries: list[Entry] = []
-        state = self.state
-        for record, marks, after in advancing(state, bodies, at, self):
-            self.lines[record.rec] = record
-            match record.body:
-                case Appended(seq, message) if marks is not None:
-                    entry = self.entries[seq] = entry_of(record, marks)
-                    entries.append(entry)
-                    if message.id is not None:
-                        self.ids[message.id] = seq
-                case Noted(notes):
-                    self.notes |= {(note.kind, note.key): note for note in notes}
-                case Compacted() | Reverted() | Pinned():
-                    self._decided.append(record)
-                case _:
-                    pass
-            records.append(record)
-            self.state = after
-
-        return tuple(records), tuple(entries)
-
-    def find(self, message_id: str) -> Entry | None:
-        seq = self.ids.get(message_id)
-        return self.entries.get(seq) if seq else None
-
-    def prune(self, retain: int) -> None:
-        gone = expired(self.state, retain, lambda seq: self.entries[seq].head)
-        if not gone:
-            return
-        for seq in gone:
-            entry = self.entries.pop(seq)
-            del self.lines[entry.rec]
-            if entry.message.id is not None and self.ids.get(entry.message.id) == seq:
-                del self.ids[entry.message.id]
-        self.state = without(self.state, gone)
-
-    def marks(self, seq: int) -> Marks:
-        entry = self.entries[seq]
-        return Marks(entry.head, entry.opener, entry.asked)
-
-    def crossed(self, seq: int) -> bool:
-        later = (self.entries.get(number) for number in range(seq + 1, self.state.seq + 1))
-        return any(entry is not None and entry.head <= seq for entry in later)
-
-    def decisions(self) -> Sequence[Record]:
-        return self._decided
+        return Receipt(records, entries, (), kept.state)

@@ -4,6 +4,12 @@ What a store is: threads of records, and the state that each comes to.
 Any class with these methods is a store; none need be inherited. A store
 numbers records and entries, keeps the marks of each entry beside it, and runs
 `states.advance` inside the transaction of each append.
+
+A thread may be a fork: its first record is a `Forked`, and everything up to
+there is read in another thread, which is never copied and never changed by
+it. Each method below sees the inherited records and entries as the thread's
+own, and none that came to the other thread later. A store keeps the state of
+the fork like any other's, so that opening it reads no history.
 `unabridged.testing.check_store` holds one to all of it.
 """
 
@@ -60,7 +66,16 @@ class Store(Protocol):
         the thread already holds, in an entry that is not retracted, is not
         appended again if it is equal: its entry is `known`.
 
+        A `Forked` is appended alone, to a thread that holds no record. It and what
+        follows are numbered on from the record that it names; the state begins as
+        the other thread's was there, which is the kept one if that is its last
+        record and is worked out from the records before it if not.
+
         Raises:
+            StoreError: a body names an entry or record that is not there, or a
+                fork is none that can be made: the thread holds records, the other
+                one has no such record, or entries of it were deleted (`retain=`).
+                Nothing is written.
             LogConflictError: *expect* is given and is not the thread's last
                 record; or a `Compacted` leans on a log (`upto`) after which a
                 `Compacted` or `Reverted` was written; or a message has the id of
@@ -87,7 +102,7 @@ class Store(Protocol):
         The records numbered above *after* and below *before*, in order; the newest *last* of them.
 
         *marks* chooses kinds: "appended", "decided" (`Compacted`, `Reverted`,
-        `Pinned`), "noted"; all of them by default.
+        `Pinned`), "noted", "forked"; all of them by default.
         """
         ...
 
@@ -124,6 +139,10 @@ class Store(Protocol):
     def delete(self, thread: str) -> None:
         """
         Destroy the thread. The one thing here that cannot be undone.
+
+        Raises:
+            StoreError: forks read on in it; the message names them. Nothing is
+                destroyed.
         """
         ...
 

@@ -10,12 +10,12 @@ import os
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
-from unabridged.errors import ConfigError
-from unabridged.records import Body, Entry, Note, Record
+from unabridged.errors import ConfigError, StoreError
+from unabridged.records import Body, Entry, Forked, Note, Record
 from unabridged.spans import Span
-from unabridged.states import ThreadState
+from unabridged.states import ThreadState, rebuilt
 from unabridged.stores.protocol import Receipt
 from unabridged.stores.sqlite_file import SqliteFile
 from unabridged.stores.sqlite_rows import Lines, Pending, unstored
@@ -26,12 +26,24 @@ from unabridged.stores.writing import (
     checked_retain,
     entry_of,
     expired,
+    forking,
+    inheriting,
+    undeletable,
     without,
 )
 
 __all__ = ["SqliteStore"]
 
 _LEVELS = ("OFF", "NORMAL", "FULL", "EXTRA")
+
+
+class _Past(NamedTuple):
+    """
+    A thread's number, and what it came to at some record.
+    """
+
+    parent: int
+    state: ThreadState
 
 
 class SqliteStore:
@@ -42,7 +54,8 @@ class SqliteStore:
     write waits for its turn, up to *timeout* seconds. With *synchronous* "FULL"
     an append that returned survives a crash of the machine, with "NORMAL" one of
     the process only. *retain* bounds each thread to so many entries: older whole
-    blocks are destroyed, never pins, never the newest user message.
+    blocks are destroyed, never pins, never the newest user message. What forks
+    share is neither destroyed nor counted.
 
     Raises:
         ConfigError: an argument is out of its range.
@@ -85,8 +98,10 @@ class SqliteStore:
         """
         As `Store.append`.
         """
+        fork = next((body for body in bodies if isinstance(body, Forked)), None)
+        past = None if fork is None else self._past(fork)
         return self._file.write(
-            lambda: self._append(thread, bodies, expect, at), self._threads.forget
+            lambda: self._append(thread, bodies, expect, at, past), self._threads.forget
         )
 
     def append_many(
@@ -214,9 +229,17 @@ class SqliteStore:
         return receipt
 
     def _append(
-        self, thread: str, bodies: Sequence[Body], expect: int | None, at: float | None
+        self,
+        thread: str,
+        bodies: Sequence[Body],
+        expect: int | None,
+        at: float | None,
+        past: _Past | None = None,
     ) -> Receipt:
         kept = self._threads.load(thread)
+        at = time.time() if at is None else at
+        if (fork := forking(thread, kept.state, bodies, expect)) is not None:
+            return self._forked(thread, fork, at, past)
         lines = Pending(self._file, thread, kept.number)
         fresh, known = admitted(thread, kept.state, bodies, expect, lines.find, lines.decisions)
         if not fresh:
@@ -226,7 +249,6 @@ class SqliteStore:
         records: list[Record] = []
         entries: list[Entry] = []
         state = kept.state
-        at = time.time() if at is None else at
         for record, marks, after in advancing(state, fresh, at, lines):
             lines.take(record, marks)
             records.append(record)
@@ -240,6 +262,33 @@ class SqliteStore:
 
         return Receipt(tuple(records), tuple(entries), known, state)
 
+    def _past(self, fork: Forked) -> _Past:
+        """
+        What the fork inherits; for an append of its own, worked out before anybody waits for it.
+        """
+        with self._file.lock:
+            parent = self._threads.load(fork.thread)
+        state = parent.state
+        if 0 < fork.rec < state.rec and not state.lost:
+            state = rebuilt(self.read(fork.thread, before=fork.rec + 1))
+
+        return _Past(parent.number, state)
+
+    def _forked(self, thread: str, fork: Forked, at: float, past: _Past | None) -> Receipt:
+        parent = self._threads.load(fork.thread)
+        inheriting(thread, fork, parent.state)
+        if past is None or (past.parent, past.state.rec) != (parent.number, fork.rec):
+            past = self._past(fork)  # somebody made the thread anew meanwhile
+        state = past.state
+        number = self._threads.add(thread, (parent.number, state.rec, state.seq))
+        lines = Pending(self._file, thread, number)
+        ((record, marks, after),) = advancing(state, [fork], at, lines)
+        lines.take(record, marks)
+        lines.flush()
+        self._threads.save(thread, Kept(number, ThreadState(), self._file.version()), after)
+
+        return Receipt((record,), (), (), after)
+
     def _pruned(
         self, kept: Kept, state: ThreadState, entries: Sequence[Entry], retain: int
     ) -> ThreadState:
@@ -247,7 +296,9 @@ class SqliteStore:
             query = "SELECT seq, head FROM records WHERE thread = ? AND seq IS NOT NULL"
             kept.heads = dict(self._file.rows(query, (kept.number,)))
         kept.heads |= {entry.seq: entry.head for entry in entries}
-        gone = expired(state, retain, kept.heads.__getitem__)
+        query = "SELECT max(seq) FROM forks WHERE thread = ? OR parent = ?"
+        ((shared,),) = self._file.rows(query, (kept.number, kept.number))
+        gone = expired(state, retain, kept.heads.__getitem__, shared=shared or 0)
         for first, last in gone.ranges:
             query = "DELETE FROM records WHERE thread = ? AND seq >= ? AND seq <= ?"
             self._file.run(query, (kept.number, first, last))
@@ -258,7 +309,11 @@ class SqliteStore:
 
     def _delete(self, thread: str) -> None:
         number = self._threads.load(thread).number
+        query = "SELECT name FROM forks JOIN threads ON id = forks.thread WHERE parent = ?"
+        if forks := [unstored(name) for (name,) in self._file.rows(query, (number,))]:
+            raise StoreError(undeletable(thread, forks))
         self._threads.forget()
+        self._file.run("DELETE FROM forks WHERE thread = ?", (number,))
         self._file.run("DELETE FROM records WHERE thread = ?", (number,))
         self._file.run("DELETE FROM states WHERE thread = ?", (number,))
         self._file.run("DELETE FROM threads WHERE id = ?", (number,))

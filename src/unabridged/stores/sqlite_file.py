@@ -33,8 +33,8 @@ class SqliteFile:
     One open database, shared by the threads of this process.
 
     >>> file = SqliteFile(":memory:", timeout=10.0, synchronous="FULL")
-    >>> file.rows("SELECT version FROM unabridged")
-    [(1,)]
+    >>> file.rows("SELECT max(version) FROM unabridged")
+    [(2,)]
     """
 
     def __init__(self, path: str, *, timeout: float, synchronous: str) -> None:

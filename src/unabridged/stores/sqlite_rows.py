@@ -2,11 +2,13 @@
 The rows of an SQLite store: what is written of a record, and how it is read again.
 
 A row's body is the record as `codec.record_text` writes it, whole; the other
-columns are what rows are found by and the marks of an entry.
+columns are what rows are found by and the marks of an entry. The rows of a
+fork are its own; what came before is read, up to there, in the rows of the
+thread it was forked from.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from unabridged.codec import record_of_text, record_text
 from unabridged.errors import CorruptLogError
@@ -19,14 +21,28 @@ from unabridged.stores.writing import entry_of, mark_of
 __all__ = ["Lines", "Pending", "stored", "unstored"]
 
 _LARGEST = 2**63 - 1
-_OF_THREAD = "thread = (SELECT id FROM threads WHERE name = ?)"
-_ENTRIES = f"SELECT rec, body, seq, head, opener, asked FROM records WHERE {_OF_THREAD}"  # noqa: S608
-_ONE_ENTRY = f"{_ENTRIES} AND seq = ?"
-_SOME_ENTRIES = f"{_ENTRIES} AND seq >= ? AND seq <= ? ORDER BY seq"
-_FOUND = f"{_ENTRIES} AND message_id = ? ORDER BY seq DESC LIMIT 1"
+_ENTRIES = "SELECT rec, body, seq, head, opener, asked FROM records WHERE thread = "
+_OWN = "(SELECT id FROM threads WHERE name = ?)"
+_ONE_ENTRY = "AND seq = ?"
+_SOME_ENTRIES = "AND seq >= ? AND seq <= ? ORDER BY seq"
+_FOUND = "AND message_id = ? AND seq <= ? ORDER BY seq DESC LIMIT 1"
 _JOINED = (
-    f"SELECT seq, head FROM records INDEXED BY joins WHERE {_OF_THREAD} "  # noqa: S608
-    "AND head < seq AND seq > ? ORDER BY seq"
+    "SELECT seq, head FROM records INDEXED BY joins WHERE thread = ? "
+    "AND head < seq AND seq > ? AND seq <= ? ORDER BY seq"
+)
+_RUNS = """
+WITH RECURSIVE runs (thread, rec, seq, depth) AS (
+  SELECT id, ?, ?, 0 FROM threads WHERE name = ?
+  UNION ALL
+  SELECT forks.parent, min(forks.rec, runs.rec), min(forks.seq, runs.seq), depth + 1
+  FROM runs JOIN forks ON forks.thread = runs.thread
+)
+SELECT thread, rec, seq FROM runs ORDER BY depth
+"""
+_MARKS = "SELECT head, opener, asked FROM records WHERE thread = ? AND seq = ?"
+_CROSSED = (
+    "SELECT 1 FROM records "
+    "WHERE thread = ? AND seq > ? AND seq <= ? AND head <= ? AND head < seq LIMIT 1"
 )
 _INSERT = "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -56,6 +72,17 @@ def unstored(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
 
 
+class Run(NamedTuple):
+    """
+    The rows of one thread that another reads: from entry *first* on, up to *rec* and *seq*.
+    """
+
+    thread: int
+    rec: int
+    first: int
+    seq: int
+
+
 class Lines:
     """
     Reads the records and entries of one thread.
@@ -65,31 +92,52 @@ class Lines:
         self._file = file
         self._thread = thread
         self._name = stored(thread)
+        self._known: tuple[Run, ...] = ()
 
     def entries(self, span: Span) -> Iterator[Entry]:
         """
         The entries of the span that there are, in order.
         """
+        own = self._rows_of(_OWN, self._name, span)
+        if len(own) < len(span):
+            for run in reversed(self._inherited()):
+                part = span & Span.between(run.first, run.seq)
+                yield from map(self._entry, self._rows_of("?", run.thread, part))
+        yield from map(self._entry, own)
+
+    def _rows_of(self, which: str, thread: object, span: Span) -> list[Row]:
+        found: list[Row] = []
         for first, last in span.ranges:
-            if first == last:
-                rows = self._file.rows(_ONE_ENTRY, (self._name, min(first, _LARGEST)))
+            low, high = min(first, _LARGEST), min(last, _LARGEST)
+            if low == high:
+                found += self._file.rows(f"{_ENTRIES}{which} {_ONE_ENTRY}", (thread, low))
             else:
-                bounds = (min(first, _LARGEST), min(last, _LARGEST))
-                rows = self._file.rows(_SOME_ENTRIES, (self._name, *bounds))
-            for row in rows:
-                yield self._entry(row)
+                found += self._file.rows(f"{_ENTRIES}{which} {_SOME_ENTRIES}", (thread, low, high))
+
+        return found
 
     def links(self, after: int) -> list[Row]:
         """
         As `Store.links`.
         """
-        return self._file.rows(_JOINED, (self._name, after))
+        return [
+            row
+            for run in reversed(self._runs())
+            if run.seq > after
+            for row in self._file.rows(_JOINED, (run.thread, after, run.seq))
+        ]
 
     def find(self, message_id: str) -> Entry | None:
         """
         The newest entry with this message id.
         """
-        rows = self._file.rows(_FOUND, (self._name, stored(message_id)))
+        id_ = stored(message_id)
+        rows = self._file.rows(f"{_ENTRIES}{_OWN} {_FOUND}", (self._name, id_, _LARGEST))
+        for run in () if rows else self._inherited():
+            rows = self._file.rows(f"{_ENTRIES}? {_FOUND}", (run.thread, id_, run.seq))
+            if rows:
+                break
+
         return self._entry(rows[0]) if rows else None
 
     def records(
@@ -98,26 +146,50 @@ class Lines:
         """
         As `Store.read`.
         """
-        bounds = (after, _LARGEST if before is None else before)
-        limit = -1 if last is None else max(last, 0)
-        if not marks:
-            rows = self._rows("", "", (*bounds, limit))
-        else:
-            rows = []
-            for mark in set(marks):
-                index, also = ("", "") if mark == "appended" else _BY_KIND
-                rows += self._rows(index, f"AND kind = ? {also}", (*bounds, mark, limit))
-            rows.sort(key=lambda row: -row[0])
-        chosen = rows if last is None else rows[:limit]
+        stop = _LARGEST if before is None else before
+        chosen: list[Row] = []
+        for run in self._runs():
+            limit = -1 if last is None else max(last - len(chosen), 0)
+            bounds = (run.thread, after, min(stop, run.rec + 1))
+            if limit and bounds[1] + 1 < bounds[2]:
+                chosen += self._newest(bounds, limit, marks)
 
         return [self._record(row) for row in reversed(chosen)]
 
+    def _newest(self, bounds: Row, limit: int, marks: Sequence[str]) -> list[Row]:
+        if not marks:
+            return self._rows("", "", (*bounds, limit))
+        rows: list[Row] = []
+        for mark in set(marks):
+            index, also = ("", "") if mark == "appended" else _BY_KIND
+            rows += self._rows(index, f"AND kind = ? {also}", (*bounds, mark, limit))
+        rows.sort(key=lambda row: -row[0])
+
+        return rows if limit < 0 else rows[:limit]
+
     def _rows(self, index: str, where: str, values: Sequence[Any]) -> list[Row]:
         query = (
-            f"SELECT rec, body FROM records {index} WHERE {_OF_THREAD} "  # noqa: S608
+            f"SELECT rec, body FROM records {index} WHERE thread = ? "  # noqa: S608
             f"AND rec > ? AND rec < ? {where} ORDER BY rec DESC LIMIT ?"
         )
-        return self._file.rows(query, (self._name, *values))
+        return self._file.rows(query, values)
+
+    def _runs(self) -> tuple[Run, ...]:
+        """
+        Where its rows are, its own first; none if there is no such thread.
+        """
+        if not self._known:
+            rows = self._file.rows(_RUNS, (_LARGEST - 1, _LARGEST, self._name))
+            firsts = (*(seq + 1 for _, _, seq in rows[1:]), 1)
+            self._known = tuple(
+                Run(thread, rec, first, seq)
+                for (thread, rec, seq), first in zip(rows, firsts, strict=False)
+            )
+
+        return self._known
+
+    def _inherited(self) -> tuple[Run, ...]:
+        return self._runs()[1:]
 
     def _record(self, row: Row) -> Record:
         rec, text = row[0], row[1]
@@ -179,10 +251,11 @@ class Pending(Lines):
         As `states.Log.marks`.
         """
         self.flush()
-        rows = self._file.rows(
-            "SELECT head, opener, asked FROM records WHERE thread = ? AND seq = ?",
-            (self.number, seq),
-        )
+        rows = self._file.rows(_MARKS, (self.number, seq))
+        if not rows:
+            holder = next(run for run in self._inherited() if run.first <= seq <= run.seq)
+            rows = self._file.rows(_MARKS, (holder.thread, seq))
+
         return Marks(*rows[0])
 
     def crossed(self, seq: int) -> bool:
@@ -190,12 +263,11 @@ class Pending(Lines):
         As `states.Log.crossed`.
         """
         self.flush()
-        rows = self._file.rows(
-            "SELECT 1 FROM records WHERE thread = ? AND seq > ? AND head <= ? AND head < seq"
-            " LIMIT 1",
-            (self.number, seq, seq),
+        return any(
+            self._file.rows(_CROSSED, (run.thread, seq, run.seq, seq))
+            for run in self._runs()
+            if run.seq > seq
         )
-        return bool(rows)
 
     def decisions(self) -> Iterable[Record]:
         """

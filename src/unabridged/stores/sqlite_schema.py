@@ -1,5 +1,7 @@
 """
 The tables of an SQLite store, made when a file is first opened.
+
+A file of an earlier version is given what it lacks; what it holds is left as it is.
 """
 
 import sqlite3
@@ -10,7 +12,7 @@ from unabridged.errors import StoreError
 
 __all__ = ["SCHEMA_VERSION", "is_lock", "prepare"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _SCHEMA = """
 CREATE TABLE unabridged (version INTEGER NOT NULL);
 CREATE TABLE threads (
@@ -45,20 +47,32 @@ CREATE INDEX message_ids ON records (thread, message_id, seq) WHERE message_id I
 CREATE INDEX joins ON records (thread, seq, head) WHERE head < seq;
 CREATE INDEX decisions ON records (thread, kind, rec) WHERE kind <> 'appended';
 """
+_FORKS = """
+CREATE TABLE forks (
+  thread INTEGER PRIMARY KEY,
+  parent INTEGER NOT NULL,
+  rec INTEGER NOT NULL,
+  seq INTEGER NOT NULL
+);
+CREATE INDEX forks_of ON forks (parent, seq);
+"""
+_UPGRADES = {2: _FORKS}
 _PAUSE = 0.01
 
 
 def prepare(connection: sqlite3.Connection, path: str, timeout: float, synchronous: str) -> None:
     """
-    Switch the file to WAL, make its tables if it has none, and check that they are ours.
+    Switch the file to WAL, make the tables it lacks, and check that they are ours.
     """
     _use_wal(connection, timeout)
     connection.execute(f"PRAGMA synchronous = {synchronous}")
-    if _version(connection) is None:
+    if _is_behind(connection):
         connection.execute("BEGIN IMMEDIATE")
         try:
             if _version(connection) is None:  # nobody made it meanwhile
                 _create(connection, path)
+            if _is_behind(connection):
+                _upgrade(connection)
             connection.execute("COMMIT")
         finally:
             if connection.in_transaction:
@@ -95,9 +109,20 @@ def _version(connection: sqlite3.Connection) -> Any:
     return version
 
 
+def _is_behind(connection: sqlite3.Connection) -> bool:
+    version = _version(connection)
+    return version is None or (isinstance(version, int) and version < SCHEMA_VERSION)
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    for version in range(_version(connection) + 1, SCHEMA_VERSION + 1):
+        _run(connection, _UPGRADES[version])
+        connection.execute("INSERT INTO unabridged VALUES (?)", (version,))
+
+
 def _create(connection: sqlite3.Connection, path: str) -> None:
     taken = connection.execute(
-        "SELECT name FROM sqlite_master WHERE name IN ('threads', 'states', 'records')"
+        "SELECT name FROM sqlite_master WHERE name IN ('threads', 'states', 'records', 'forks')"
     ).fetchone()
     if taken is not None:
         msg = (
@@ -105,9 +130,13 @@ def _create(connection: sqlite3.Connection, path: str) -> None:
             "its own"
         )
         raise StoreError(msg)
-    for statement in _SCHEMA.split(";"):
+    _run(connection, _SCHEMA)
+    connection.execute("INSERT INTO unabridged VALUES (1)")
+
+
+def _run(connection: sqlite3.Connection, script: str) -> None:
+    for statement in script.split(";"):
         connection.execute(statement)
-    connection.execute("INSERT INTO unabridged VALUES (?)", (SCHEMA_VERSION,))
 
 
 def is_lock(error: sqlite3.Error) -> bool:

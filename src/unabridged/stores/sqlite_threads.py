@@ -9,8 +9,13 @@ import json
 
 from attrs import define
 
-from unabridged.codec import VERSION
-from unabridged.codec_states import changed_parts, links_text, part_to_json, state_from_json
+from unabridged.codec_states import (
+    VERSION,
+    changed_parts,
+    links_text,
+    part_to_json,
+    state_from_json,
+)
 from unabridged.errors import CorruptLogError
 from unabridged.json_values import json_text
 from unabridged.states import ThreadState
@@ -83,12 +88,18 @@ class KeptThreads:
 
         return kept
 
-    def add(self, thread: str) -> int:
+    def add(self, thread: str, origin: tuple[int, int, int] | None = None) -> int:
         """
         Make room for a new thread; its number.
+
+        *origin* is the number of the thread it reads on in, up to which record and entry.
         """
         statement = "INSERT INTO threads (name, rec, seq, links) VALUES (?, 0, 0, '[]')"
-        return self._file.run(statement, (stored(thread),))
+        number = self._file.run(statement, (stored(thread),))
+        if origin is not None:
+            self._file.run("INSERT INTO forks VALUES (?, ?, ?, ?)", (number, *origin))
+
+        return number
 
     def save(self, thread: str, kept: Kept, state: ThreadState) -> None:
         """

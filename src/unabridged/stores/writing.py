@@ -14,6 +14,7 @@ from unabridged.records import (
     Body,
     Compacted,
     Entry,
+    Forked,
     Insert,
     Noted,
     Pinned,
@@ -29,7 +30,10 @@ __all__ = [
     "checked_retain",
     "entry_of",
     "expired",
+    "forking",
+    "inheriting",
     "mark_of",
+    "undeletable",
     "without",
 ]
 
@@ -49,12 +53,7 @@ def admitted(  # noqa: PLR0913  what it looks at is the store's
         LogConflictError: as `Store.append` says; nothing may be written then.
         StoreError: a body names an entry or record that is not there.
     """
-    if expect is not None and expect != state.rec:
-        msg = (
-            f"thread {thread!r}: expected record {expect} to be the last, it is {state.rec}; "
-            "read again, then append"
-        )
-        raise LogConflictError(msg)
+    _expected(thread, state, expect)
     fresh: list[Body] = []
     known: list[Entry] = []
     batch: dict[str, Appended] = {}
@@ -119,6 +118,70 @@ def _sound(thread: str, body: Body, seq: int, decisions: Callable[[], Iterable[R
             raise StoreError(msg)
 
 
+def forking(
+    thread: str, state: ThreadState, bodies: Sequence[Body], expect: int | None
+) -> Forked | None:
+    """
+    The fork that this append makes, if it makes one.
+
+    Raises:
+        StoreError: a fork is appended with something else, to itself, or to a
+            thread that holds records.
+        LogConflictError: as `Store.append` says of *expect*.
+    """
+    fork = next((body for body in bodies if isinstance(body, Forked)), None)
+    if fork is None:
+        return None
+    _expected(thread, state, expect)
+    if len(bodies) > 1 or state.rec or fork.thread == thread:
+        why = (
+            f"it holds {state.rec} records already"
+            if state.rec
+            else "it is a thread's first record, alone in its append, and names another thread"
+        )
+        msg = f"thread {thread!r}: cannot be forked from {fork.thread!r}: {why}"
+        raise StoreError(msg)
+
+    return fork
+
+
+def inheriting(thread: str, fork: Forked, parent: ThreadState) -> None:
+    """
+    Refuse a fork of what is not there, or no longer.
+    """
+    if not 0 < fork.rec <= parent.rec:
+        msg = (
+            f"thread {thread!r}: cannot be forked from {fork.thread!r} at record {fork.rec}: "
+            f"that thread holds the records 1-{parent.rec}"
+            if parent.rec
+            else f"thread {thread!r}: cannot be forked from {fork.thread!r}: no such thread"
+        )
+        raise StoreError(msg)
+    if parent.lost:
+        msg = (
+            f"thread {thread!r}: cannot be forked from {fork.thread!r}: the store deleted its "
+            f"entries {parent.lost} (retain=), so there is no whole log to share"
+        )
+        raise StoreError(msg)
+
+
+def undeletable(thread: str, forks: Iterable[str]) -> str:
+    """
+    Why a thread with forks is not deleted.
+    """
+    names = ", ".join(map(repr, sorted(forks)))
+    return f"thread {thread!r}: {names} read on in it as forks; delete these first"
+
+
+def _expected(thread: str, state: ThreadState, expect: int | None) -> None:
+    if expect is not None and expect != state.rec:
+        msg = (
+            f"thread {thread!r}: expected record {expect} to be the last, it is {state.rec}; "
+            "read again, then append"
+        )
+        raise LogConflictError(msg)
+
+
 def advancing(
     state: ThreadState, bodies: Sequence[Body], at: float, log: Log
 ) -> Iterator[tuple[Record, Marks | None, ThreadState]]:
@@ -167,20 +230,24 @@ def checked_retain(retain: int | None) -> int | None:
     return retain
 
 
-def expired(state: ThreadState, retain: int, head: Callable[[int], int]) -> Span:
+def expired(
+    state: ThreadState, retain: int, head: Callable[[int], int], *, shared: int = 0
+) -> Span:
     """
     The oldest whole blocks that have to go so that *retain* entries are held.
 
-    Pins and the newest user message stay, and so does the newest block.
+    Pins and the newest user message stay, and so does the newest block. The
+    entries up to *shared* belong to forks too: they stay, and are not counted.
     """
-    held = Span.between(1, state.seq) - state.lost
+    held = Span.between(shared + 1, state.seq) - state.lost
     over = len(held) - retain
     if over <= 0:
         return NOTHING
     links = state.links
-    spared = state.guarded | Span.between(*links.asked_block) if links.asked else state.guarded
+    tied = max((seq for seq in held if head(seq) <= shared), default=0) if shared else 0
+    spared = state.guarded | Span.between(shared + 1, tied)
     if links.asked:
-        spared = spared | Span.one(links.asked)
+        spared = spared | Span.between(*links.asked_block) | Span.one(links.asked)
     if links.pending:
         spared = spared | Span.between(*links.spoke_block)
     free = held - spared
@@ -220,5 +287,7 @@ def mark_of(body: Body) -> str:
             return "noted"
         case Compacted() | Reverted() | Pinned():
             return "decided"
+        case Forked():
+            return "forked"
         case _:
             assert_never(body)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         laws_of_memory,
         laws_of_staying,
         laws_of_summaries,
+        laws_of_turning_back,
     )
     from unabridged.testing.checking import LAWS, check_strategy
     from unabridged.testing.generators import logs, messages
@@ -43,6 +44,7 @@ __all__ = [
     "laws_of_memory",
     "laws_of_staying",
     "laws_of_summaries",
+    "laws_of_turning_back",
     "logs",
     "messages",
     "replies",
@@ -74,6 +76,7 @@ _MODULES = frozenset(
         "laws_of_memory",
         "laws_of_staying",
         "laws_of_summaries",
+        "laws_of_turning_back",
     }
 )
 

@@ -25,6 +25,7 @@ from unabridged.testing import (
     laws_of_memory,
     laws_of_staying,
     laws_of_summaries,
+    laws_of_turning_back,
 )
 from unabridged.testing.generators import logs
 from unabridged.testing.log import Log
@@ -71,6 +72,9 @@ LAWS: tuple[Law, ...] = (
     laws_of_loading.memory_equals_pure,
     laws_of_memory.state_equals_rebuilt,
     laws_of_summaries.coverage,
+    laws_of_turning_back.view_at_is_as_it_was,
+    laws_of_turning_back.undo_takes_back,
+    laws_of_turning_back.forks_share_and_stay_apart,
 )
 """Every law; those that do not apply to a strategy pass."""
 

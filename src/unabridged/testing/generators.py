@@ -29,7 +29,7 @@ from unabridged.messages import (
     tool,
 )
 from unabridged.pipeline import Strategy
-from unabridged.records import Body, Noted, Pinned
+from unabridged.records import Body, Forked, Noted, Pinned
 from unabridged.results import TrimResult, drop, fold, rewrite
 from unabridged.running import run
 from unabridged.stores.in_memory import InMemoryStore
@@ -60,7 +60,7 @@ _SAID = {
 _MOVES = tuple(move for move, weight in _SAID.items() for _ in range(weight))
 _DECISIONS = (
     "cut", "fold", "reword", "drop", "rounds", "summary", "revert", "redo", "retract", "pin",
-    "unpin", "rewind", "again", "clear", "fold", "summary", "revert", "redo", "summary",
+    "unpin", "rewind", "again", "clear", "fold", "summary", "revert", "redo", "summary", "fork",
 )  # fmt: skip
 _text = st.sampled_from(_TEXTS)
 
@@ -153,11 +153,14 @@ def _loop(draw: st.DrawFn) -> list[Message]:
 
 
 @st.composite
-def logs(draw: st.DrawFn, max_moves: int = 10, *, decided: bool | None = None) -> Log:
+def logs(
+    draw: st.DrawFn, max_moves: int = 10, *, decided: bool | None = None, decisions: int = 6
+) -> Log:
     """
-    A log: a transcript, some of it pinned, with write-backs, reverts and retractions in between.
+    A log: a transcript, some of it pinned, with write-backs, reverts, retractions and forks.
 
-    *decided* says whether it holds such decisions: True, False, or None for some of each.
+    *decided* says whether it holds such *decisions* (half as many to so many):
+    True, False, or None for some of each.
 
     >>> logs()
     logs()
@@ -166,20 +169,29 @@ def logs(draw: st.DrawFn, max_moves: int = 10, *, decided: bool | None = None) -
     if decided is None:
         decided = draw(st.booleans())
     store = InMemoryStore()
-    memory = Memory(store, THREAD, count=words, ask=short)
     pins = draw(st.sets(st.integers(0, len(said)), max_size=2)) if draw(st.booleans()) else set()
-    places = st.lists(st.integers(1, len(said)), min_size=3, max_size=6)
+    places = st.lists(st.integers(1, len(said)), min_size=decisions // 2, max_size=decisions)
     turns = sorted(draw(places)) if decided and said else []
     for place, message in enumerate(said, start=1):
         identified = evolve(message, id=f"m{place}") if place % 3 == 0 else message
-        memory.append(identified, pin=place in pins)
+        _memory(store).append(identified, pin=place in pins)
         for _ in range(turns.count(place)):
-            _decide(draw, store, memory)
+            store = _decide(draw, store)
 
     return Log(record.body for record in store.read(THREAD))
 
 
-def _decide(draw: st.DrawFn, store: InMemoryStore, memory: Memory) -> None:
+def _memory(store: InMemoryStore) -> Memory:
+    return Memory(store, THREAD, count=words, ask=short)
+
+
+def _decide(  # noqa: C901  one case for each kind
+    draw: st.DrawFn, store: InMemoryStore
+) -> InMemoryStore:
+    """
+    Decide something about the thread; the store that holds it then.
+    """
+    memory = _memory(store)
     kind = draw(st.sampled_from(_DECISIONS))
     state = store.state(THREAD)
     seq = draw(st.integers(1, state.seq))
@@ -204,8 +216,14 @@ def _decide(draw: st.DrawFn, store: InMemoryStore, memory: Memory) -> None:
             reverted = _revert(draw, store, memory)
             if reverted:
                 memory.revert(reverted)
+        case "fork":
+            rec = max(1, state.rec - draw(st.integers(0, 5)))
+            shared = (record.body for record in store.read(THREAD, before=rec + 1))
+            return Log([*shared, Forked(THREAD, rec)]).store()
         case _:
             _write_back(store, draw(_writers(kind)))
+
+    return store
 
 
 def _revert(draw: st.DrawFn, store: InMemoryStore, memory: Memory) -> int:

@@ -10,13 +10,14 @@ from unabridged.contract import StrategyLike, TrimContext
 from unabridged.errors import UnabridgedError
 from unabridged.memory import Memory
 from unabridged.messages import Message
-from unabridged.records import Appended, Body, Compacted, Reverted
+from unabridged.records import Appended, Body, Compacted, Forked, Reverted
 from unabridged.results import TrimResult
 from unabridged.running import AskFunction, run
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.testing.log import THREAD, Log, whole_view
 from unabridged.testing.trial import CONTEXT, must, short
 from unabridged.viewing import Loaded
+from unabridged.views import View
 
 __all__ = ["memory_equals_pure"]
 
@@ -33,19 +34,22 @@ def memory_equals_pure(
     >>> from unabridged.testing import talk
     >>> memory_equals_pure(Window(2), Log.of(talk(9)))
     """
-    store = InMemoryStore()
-    memory = Memory(store, THREAD, count=context.count, budget=context.budget, ask=ask)
+    store, thread = InMemoryStore(), THREAD
+    memory = Memory(store, thread, count=context.count, budget=context.budget, ask=ask)
     numbers: dict[int, int] = {0: 0}
     for rec, body in enumerate(log.bodies, start=1):
         if isinstance(body, Appended) and rec % 2:
             memory.append(body.message, pin=body.pinned)
+        elif isinstance(body, Forked):
+            thread = f"{THREAD} +{rec}"
+            memory = memory.fork(thread)
         else:
-            store.append(THREAD, [_renumbered(body, numbers)], at=0.0)
-        numbers[rec] = store.state(THREAD).rec
+            store.append(thread, [_renumbered(body, numbers)], at=0.0)
+        numbers[rec] = store.state(thread).rec
         if rec % 4 == 1 or rec > len(log.bodies) - 2:
-            _loads_little(memory, store, fresh=rec % 8 == 1)
-            _compare(memory, store, strategy, context, ask)
-    _compare(memory, store, strategy, context, ask)
+            _loads_little(memory, store, thread, fresh=rec % 8 == 1)
+            _compare(memory, whole_view(store, thread), strategy, context, ask)
+    _compare(memory, whole_view(store, thread), strategy, context, ask)
 
 
 def _renumbered(body: Body, numbers: dict[int, int]) -> Body:
@@ -61,25 +65,24 @@ def _renumbered(body: Body, numbers: dict[int, int]) -> Body:
             return body
 
 
-def _loads_little(memory: Memory, store: InMemoryStore, *, fresh: bool) -> None:
+def _loads_little(memory: Memory, store: InMemoryStore, thread: str, *, fresh: bool) -> None:
     """
     Let the memory hold two messages and what every cut needs, as it does on a thread of thousands.
     """
     keeper = memory._keeper  # noqa: SLF001  there is no other way to a short tail in a short log
     if keeper._loaded is None or fresh:  # noqa: SLF001
-        loaded = Loaded(store.state(THREAD), 2)
-        loaded.take(store.entries(THREAD, loaded.wanted_first()))
+        loaded = Loaded(store.state(thread), 2)
+        loaded.take(store.entries(thread, loaded.wanted_first()))
         keeper._loaded = loaded  # noqa: SLF001
 
 
 def _compare(
     memory: Memory,
-    store: InMemoryStore,
+    whole: View,
     strategy: StrategyLike,
     context: TrimContext,
     ask: AskFunction,
 ) -> None:
-    whole = whole_view(store)
     try:
         pure: TrimResult | UnabridgedError = run(strategy, whole, context, ask)
     except UnabridgedError as error:

@@ -2,7 +2,7 @@
 A generated log as a value: its records, and the view, store or memory that holds them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -10,7 +10,17 @@ from attrs import evolve, field, frozen
 from unabridged.contract import StrategyLike
 from unabridged.memory import Memory
 from unabridged.messages import Message
-from unabridged.records import Appended, Body, Compacted, Noted, Pinned, Reverted
+from unabridged.records import (
+    Appended,
+    Body,
+    Compacted,
+    Drop,
+    Forked,
+    Noted,
+    Pinned,
+    Reverted,
+)
+from unabridged.spans import Span
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.protocol import Store
 from unabridged.strategies.no_compaction import NoCompaction
@@ -71,12 +81,32 @@ class Log:
     def store(self) -> InMemoryStore:
         """
         A new store whose thread "log" holds the records.
+
+        Where the log was forked, "log" is a fork there too, and what it was forked
+        from goes on in its own way.
         """
         store = InMemoryStore()
-        for body in self.bodies:
-            store.append(THREAD, [body], at=0.0)
+        for _ in self.told(store):
+            pass
 
         return store
+
+    def told(self, store: InMemoryStore) -> Iterator[str]:
+        """
+        The thread that the log is in after each record, while the store is told one by one.
+        """
+        forks = sum(isinstance(body, Forked) for body in self.bodies)
+        for body in self.bodies:
+            thread = f"{THREAD} -{forks}" if forks else THREAD
+            if isinstance(body, Forked):
+                forks -= 1
+                rec, parent = store.state(thread).rec, thread
+                thread = f"{THREAD} -{forks}" if forks else THREAD
+                store.append(thread, [Forked(parent, rec)], at=0.0)
+                _go_on(store, parent)
+            else:
+                store.append(thread, [body], at=0.0)
+            yield thread
 
     def view(self) -> View:
         """
@@ -113,6 +143,15 @@ class Log:
         return f"<Log\n{self}\n>"
 
 
+def _go_on(store: InMemoryStore, thread: str) -> None:
+    """
+    Let something happen that no fork may see.
+    """
+    rec = store.append(thread, [Appended(0, Message("user", "elsewhere"))], at=0.0).state.rec
+    drop = Drop(Span.between(1, store.state(thread).seq), reason="cleared", step="memory.clear()")
+    store.append(thread, [Compacted((drop,), rec)], at=0.0)
+
+
 def whole_view(store: Store, thread: str = THREAD) -> View:
     """
     The view of a thread as its records have it, with nothing left to load.
@@ -127,7 +166,7 @@ def whole_view(store: Store, thread: str = THREAD) -> View:
     return loaded.view()
 
 
-def _line(body: Body, seq: int) -> str:
+def _line(body: Body, seq: int) -> str:  # noqa: PLR0911  one for each kind
     match body:
         case Appended(_, message, pinned):
             return f"{_told(message)} (entry {seq}{', pinned' if pinned else ''})"
@@ -141,6 +180,8 @@ def _line(body: Body, seq: int) -> str:
             return f"{'pinned' if on else 'unpinned'}: {span}"
         case Reverted(rec):
             return f"reverted: {rec}"
+        case Forked(_, rec):
+            return f"forked at {rec}"
         case _:
             return repr(body)
 

@@ -9,7 +9,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from unabridged.messages import Message, Opaque
-from unabridged.records import Appended, Change, Compacted, Fold, Noted, Pinned, Reverted
+from unabridged.records import (
+    Appended,
+    Change,
+    Compacted,
+    Fold,
+    Forked,
+    Noted,
+    Pinned,
+    Reverted,
+)
 from unabridged.testing.log import Log
 from unabridged.testing.pairing import opens_on, pairs, speaks, with_words
 
@@ -44,6 +53,7 @@ SHAPES = frozenset(
         "cleared",
         "emoji",
         "empty text",
+        "forked",
         "pinned by hand",
         "pinned by role",
         "pinned later",
@@ -151,7 +161,7 @@ def _named(messages: Sequence[Message]) -> Iterator[str]:
         called.update(ids)
 
 
-def _decided(log: Log) -> Iterator[str]:
+def _decided(log: Log) -> Iterator[str]:  # noqa: C901  one case for each kind
     tied = {seq: caller for caller, seq in pairs(log.messages)[0]}
     seq, named = 0, set[int]()
     for body in log.bodies:
@@ -168,6 +178,8 @@ def _decided(log: Log) -> Iterator[str]:
                     yield _written(change)
             case Reverted(rec):
                 yield "redone" if isinstance(log.bodies[rec - 1], Reverted) else "reverted"
+            case Forked():
+                yield "forked"
             case Pinned(_, on):
                 yield "pinned later" if on else "unpinned"
             case Noted(notes):

@@ -33,7 +33,7 @@ from unabridged.records import (
 )
 from unabridged.spans import Span
 
-__all__ = ["call", "eventful", "everything", "said"]
+__all__ = ["call", "eventful", "everything", "said", "with_id"]
 
 ODD = 'caf\u00e9 \u65e5\u672c \U0001f600 \ud800 \udc00\ud800 \x00 \x7f \u2028 "quotes" \\ \r\n\t'
 
@@ -46,6 +46,16 @@ def said(*texts: str) -> list[Body]:
     'hi'
     """
     return [Appended(0, user(text)) for text in texts]
+
+
+def with_id(text: str, message_id: str) -> Body:
+    """
+    The append of a user message with an id.
+
+    >>> with_id("hi", "m1").message.id
+    'm1'
+    """
+    return Appended(0, user(text, id=message_id))
 
 
 def call(*ids: str) -> Message:

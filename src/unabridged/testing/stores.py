@@ -7,15 +7,27 @@ A little longer than most modules, because a contract is read as a whole.
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from attrs import frozen
-
-from unabridged.errors import LogConflictError
 from unabridged.messages import assistant, system, tool, user
-from unabridged.records import Appended, Body, Compacted, Drop, Note, Noted, Pinned, Reverted
+from unabridged.records import (
+    Appended,
+    Compacted,
+    Drop,
+    Note,
+    Noted,
+    Pinned,
+    Reverted,
+)
 from unabridged.spans import Span
 from unabridged.states import ThreadState, rebuilt
 from unabridged.stores.protocol import Store
-from unabridged.testing.store_samples import call, eventful, everything, said
+from unabridged.testing.store_claims import Claims
+from unabridged.testing.store_forks import (
+    forks,
+    forks_at_any_record,
+    refuses_forks,
+    retains_what_forks_share,
+)
+from unabridged.testing.store_samples import call, eventful, everything, said, with_id
 
 __all__ = ["check_store"]
 
@@ -40,43 +52,17 @@ def check_store(
         _hold(check, make())
     if retaining is not None:
         _hold(_retains, retaining(5))
+        _hold(retains_what_forks_share, retaining(5))
 
 
-def _hold(check: "Callable[[_Claims, Store], None]", store: Store) -> None:
+def _hold(check: "Callable[[Claims, Store], None]", store: Store) -> None:
     try:
-        check(_Claims(type(store).__name__), store)
+        check(Claims(type(store).__name__), store)
     finally:
         store.close()
 
 
-@frozen
-class _Claims:
-    """
-    Says which claim about which store does not hold.
-    """
-
-    store: str
-
-    def same(self, claim: str, expected: Any, actual: Any) -> None:
-        if expected != actual:
-            msg = f"{self.store}: {claim}: expected {expected!r}, got {actual!r}"
-            raise AssertionError(msg)
-
-    def conflicts(self, claim: str, store: Store, *bodies: Body, expect: int | None = None) -> None:
-        """
-        The append is a `LogConflictError` and changes nothing.
-        """
-        before = store.state("a"), store.read("a")
-        try:
-            receipt = store.append("a", bodies, expect=expect)
-        except LogConflictError:
-            self.same(f"{claim}: nothing is written", before, (store.state("a"), store.read("a")))
-            return
-        msg = f"{self.store}: {claim}: expected a LogConflictError, got {receipt!r}"
-        raise AssertionError(msg)
-
-
-def _starts_empty(claims: _Claims, store: Store) -> None:
+def _starts_empty(claims: Claims, store: Store) -> None:
     claims.same("a new store has no threads", (), store.threads())
     claims.same("no thread, an empty state", ThreadState(), store.state("a"))
     claims.same("no thread, no records", (), store.read("a"))
@@ -90,7 +76,7 @@ def _starts_empty(claims: _Claims, store: Store) -> None:
     store.delete("a")
 
 
-def _numbers(claims: _Claims, store: Store) -> None:
+def _numbers(claims: Claims, store: Store) -> None:
     first = store.append("a", said("hi", "there"), at=1.5)
     second = store.append("a", [Noted((Note("cut", "k", 1),)), *said("again")])
     claims.same("entries are numbered from 1", [1, 2], [entry.seq for entry in first.entries])
@@ -107,7 +93,7 @@ def _numbers(claims: _Claims, store: Store) -> None:
     claims.same("entries are found by span", entries, store.entries("a", Span.between(1, 3)))
 
 
-def _reads(claims: _Claims, store: Store) -> None:
+def _reads(claims: Claims, store: Store) -> None:
     store.append("a", said("1", "2", "3"))
     store.append("a", [Pinned(Span.one(1)), Noted((Note("cut", "k", 1),)), *said("4")])
 
@@ -130,7 +116,7 @@ def _reads(claims: _Claims, store: Store) -> None:
     claims.same("entries that are not there are left out", [2, 4], found)
 
 
-def _marks(claims: _Claims, store: Store) -> None:
+def _marks(claims: Claims, store: Store) -> None:
     talk = (user("q"), call("c1"), user("wait"), tool("x", call_id="c1"), assistant("done"))
     entries = store.append("a", [Appended(0, message) for message in talk]).entries
     marks = [(entry.head, entry.opener, entry.asked) for entry in entries]
@@ -144,7 +130,7 @@ def _marks(claims: _Claims, store: Store) -> None:
     claims.same("and so does the state", Span.one(6), store.state("a").hand)
 
 
-def _ids(claims: _Claims, store: Store) -> None:
+def _ids(claims: Claims, store: Store) -> None:
     hello, same = Appended(0, user("hi", id="m1")), Appended(0, user("hi", id="m1"))
     first = store.append("a", [hello]).entries
     again = store.append("a", [same, Appended(0, user("new", id="m2"))])
@@ -154,18 +140,18 @@ def _ids(claims: _Claims, store: Store) -> None:
     claims.same("another thread's is not", None, store.find("b", "m1"))
     twice = store.append("a", [Appended(0, user("x", id="m3"))] * 2)
     claims.same("an id twice in one append is written once", 1, len(twice.entries))
-    claims.conflicts("a known id, another message", store, *said("new"), _with_id("other", "m1"))
-    claims.conflicts("one id, two messages", store, _with_id("x", "m9"), _with_id("y", "m9"))
+    claims.conflicts("a known id, another message", store, *said("new"), with_id("other", "m1"))
+    claims.conflicts("one id, two messages", store, with_id("x", "m9"), with_id("y", "m9"))
     all_known = store.append("a", [hello])
     claims.same("what is known makes no record", (), all_known.records)
     rec = store.state("a").rec
     store.append("a", [Compacted((Drop(Span.one(1), step="memory.retract"),), rec)])
-    reused = store.append("a", [_with_id("other", "m1")]).entries
+    reused = store.append("a", [with_id("other", "m1")]).entries
     claims.same("a retracted id may be used again", 1, len(reused))
     claims.same("the newest entry is found", reused[0], store.find("a", "m1"))
 
 
-def _expects(claims: _Claims, store: Store) -> None:
+def _expects(claims: Claims, store: Store) -> None:
     claims.conflicts("expect= on an empty thread", store, *said("x"), expect=1)
     store.append("a", said("1"), expect=0)
     store.append("a", said("2"), expect=1)
@@ -173,7 +159,7 @@ def _expects(claims: _Claims, store: Store) -> None:
     claims.conflicts("expect= a record to come", store, *said("x"), expect=3)
 
 
-def _leans(claims: _Claims, store: Store) -> None:
+def _leans(claims: Claims, store: Store) -> None:
     store.append("a", said("1", "2", "3"))
     upto = store.state("a").rec
     store.append("a", said("4"))
@@ -187,7 +173,7 @@ def _leans(claims: _Claims, store: Store) -> None:
     claims.conflicts("a Compacted on a view that was reverted since", store, late)
 
 
-def _keeps_everything(claims: _Claims, store: Store) -> None:
+def _keeps_everything(claims: Claims, store: Store) -> None:
     messages = everything()
     entries = store.append("a", [Appended(0, message) for message in messages]).entries
     kept = store.entries("a", Span.between(1, len(messages)))
@@ -198,10 +184,10 @@ def _keeps_everything(claims: _Claims, store: Store) -> None:
     claims.same("an id of odd characters is found", kept[-1], store.find("a", odd))
 
 
-def _parts_threads(claims: _Claims, store: Store) -> None:
+def _parts_threads(claims: Claims, store: Store) -> None:
     names = ("a", "", "A", "å", "日本", "\U0001f600", "\ud800", "a\x00b", "a b'\"%_")
     for name in names:
-        store.append(name, [_with_id(f"in {name!r}", "m1"), Noted((Note("cut", "k", name),))])
+        store.append(name, [with_id(f"in {name!r}", "m1"), Noted((Note("cut", "k", name),))])
     claims.same("threads are named, sorted", tuple(sorted(names)), store.threads())
     for name in names:
         (entry,) = store.entries(name, Span.between(1, 9))
@@ -217,7 +203,7 @@ def _parts_threads(claims: _Claims, store: Store) -> None:
     claims.same("with nothing of the old", again.records, store.read("a"))
 
 
-def _notes(claims: _Claims, store: Store) -> None:
+def _notes(claims: Claims, store: Store) -> None:
     store.append("a", said("hi"))
     for number in (1, 2):
         store.append("a", [Noted((Note("cut", "k", number), Note("answer", "k", number)))])
@@ -226,7 +212,7 @@ def _notes(claims: _Claims, store: Store) -> None:
     claims.same("and its key", None, store.note("a", "cut", "other"))
 
 
-def _folds_its_log(claims: _Claims, store: Store) -> None:
+def _folds_its_log(claims: Claims, store: Store) -> None:
     for bodies in eventful():
         state = store.append("a", bodies).state
         claims.same("the state is that of the records", rebuilt(store.read("a")), state)
@@ -235,7 +221,7 @@ def _folds_its_log(claims: _Claims, store: Store) -> None:
     claims.same("also of other threads", rebuilt(store.read("b")), store.state("b"))
 
 
-def _retains(claims: _Claims, store: Store) -> None:
+def _retains(claims: Claims, store: Store) -> None:
     store.append("a", [Appended(0, system("Be brief.")), *said("1"), Appended(0, call("c1", "c2"))])
     answered = [tool("x", call_id="c1"), assistant("So.")]
     store.append("a", [*(Appended(0, m) for m in answered), *said("2", "3")])
@@ -256,11 +242,7 @@ def _retains(claims: _Claims, store: Store) -> None:
     claims.same("the newest question stays", [1, 11, 20, 21, 22], left)
 
 
-def _with_id(text: str, message_id: str) -> Body:
-    return Appended(0, user(text, id=message_id))
-
-
-_Check: TypeAlias = Callable[[_Claims, Store], None]
+_Check: TypeAlias = Callable[[Claims, Store], None]
 _CHECKS: tuple[_Check, ...] = (
     _starts_empty,
     _numbers,
@@ -273,4 +255,7 @@ _CHECKS: tuple[_Check, ...] = (
     _parts_threads,
     _notes,
     _folds_its_log,
+    forks,
+    forks_at_any_record,
+    refuses_forks,
 )
