@@ -24,6 +24,7 @@ class Numbered:
 
     def __init__(self, faults=()):
         self.asked = {}
+        self.meanwhile = None
         self.faults = list(faults)
         self.calls = 0
 
@@ -34,6 +35,8 @@ class Numbered:
             raise TimeoutError
         if fault == "empty":
             return "  "
+        if fault == "slow" and self.meanwhile:
+            self.meanwhile()
         if fault == "long":
             return f"s{self.calls} " * 1_000
         self.asked[f"s{self.calls}"] = ask
@@ -68,15 +71,16 @@ def notes_of(memory):
             "window": st.sampled_from((None, 90)),
         }
     ),
-    st.lists(st.sampled_from(("", "", "fails", "empty", "long")), max_size=3),
+    st.lists(st.sampled_from(("", "slow", "fails", "empty", "long")), max_size=3),
 )
 def test_each_message_is_told_once_at_each_level(rounds, options, faults):
     """
-    Whatever failed in between, over all retrievals, also where summaries are written back.
+    Whatever failed in between, over all retrievals, while others append and summaries are written.
     """
     model = Numbered(faults)
     strategy = Summarize(3, prompt="Sum.", guard_size=False, max_tokens=9, **options)
     memory = Memory(strategy=strategy, count=words, ask=model)
+    model.meanwhile = lambda: memory.append(user("are you there?"))
     number = 1
     for many in rounds:
         memory.append(*talk(many, number))

@@ -441,6 +441,20 @@ class TestLaws:
         """
         laws_of_memory.revert_restores(strategy, log)
 
+    @given(summaries, logs(), models)
+    def test_write_back_shows_projection_whatever_a_model_does(self, strategy, log, ask):
+        """
+        Also where some of its answers fail, are empty, or too long.
+        """
+        laws_of_memory.write_back_shows_projection(strategy, log, ask=ask)
+
+    @given(summaries, logs(), models)
+    def test_revert_restores_whatever_a_model_does(self, strategy, log, ask):
+        """
+        The same of undoing.
+        """
+        laws_of_memory.revert_restores(strategy, log, ask=ask)
+
     @given(summaries, logs())
     def test_failure_changes_nothing(self, strategy, log):
         """

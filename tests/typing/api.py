@@ -6,7 +6,9 @@ Both report a comment that silences nothing, so whatever they stop refusing show
 """
 # pyright: reportUnnecessaryTypeIgnoreComment=true
 
+from asyncio import Task
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from functools import partial
 
 from attrs import evolve, frozen
@@ -66,6 +68,19 @@ def asked(ask: Ask, client: object) -> Memory:
 
     return Memory(strategy=Summarize(2), ask=tried, budget=known)
 
+
+# -- results that come now, later, or are awaited
+
+written_now: TrimResult = Memory().compact()
+written_later: Future[TrimResult] = Memory().compact(wait=False)
+
+
+async def compacted(memory: AsyncMemory) -> tuple[TrimResult, Task[TrimResult]]:
+    return await memory.compact(), await memory.compact(wait=False)
+
+
+forked: Memory = Memory().fork("other")
+excerpt: Excerpt = Memory().fetch("1", find="words")
 
 # -- trimmers that are right
 
@@ -241,3 +256,5 @@ Window(2, opening="user")  # type: ignore[arg-type]
 Summarize(2, on_failure="ignore")  # type: ignore[arg-type]
 TokenBudget(9, count=len)  # type: ignore[arg-type]
 Memory().append("hi")  # type: ignore[arg-type]
+Memory().compact(wait="no")  # type: ignore[call-overload]
+Summarize(2, tree="8")  # type: ignore[arg-type]
