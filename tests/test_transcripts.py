@@ -90,10 +90,12 @@ class TestLine:
             "text": "See here.",
             "reasoning": "Look first.",
             "calls": [{"id": "c1", "name": "look", "arguments": '{"at":1}'}],
-            "results": [{"call": "c0", "text": "no", "error": True, "holds": ["image image/png"]}],
+            "results": [
+                {"call": "c0", "text": "no", "error": True, "holds": ["image (image/png)"]}
+            ],
             "holds": [
-                "image 640x480 https://example.org/cat.png",
-                "document a.pdf application/pdf",
+                "image (640x480 pixels) https://example.org/cat.png",
+                'document "a.pdf" (application/pdf)',
                 "audio Good morning",
                 'anthropic {"type":"server_tool_use","blob":"<2000 characters>"}',
             ],

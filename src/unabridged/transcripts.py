@@ -24,6 +24,7 @@ from unabridged.messages import (
     ToolCall,
     ToolResult,
 )
+from unabridged.originals import named
 
 __all__ = ["PIECE", "halves", "line", "words_of"]
 
@@ -82,13 +83,11 @@ def _name(part: Part) -> str:
     """
     match part:
         case Image():
-            size = f"{part.width}x{part.height}" if part.width and part.height else ""
-            return _joined("image", size, part.media_type, _short(part.url or part.file))
+            return _joined(named(part), _short(part.url or part.file))
         case Document():
-            known = part.name or _short(part.url or part.file)
-            return _joined("document", known, part.media_type, part.text)
+            return _joined(named(part), _short(part.url or part.file), part.text)
         case Audio():
-            return _joined("audio", part.media_type, _short(part.url or part.file), part.transcript)
+            return _joined(named(part), _short(part.url or part.file), part.transcript)
         case Opaque():
             data = _PAYLOAD.sub(lambda payload: f"<{len(payload[0])} characters>", part.data.text)
             return _joined(part.provider, data)

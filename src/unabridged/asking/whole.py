@@ -8,6 +8,7 @@ from unabridged.errors import OutcomeError
 from unabridged.formats import anthropic, openai_chat
 from unabridged.formats.extras import refuse
 from unabridged.formats.replies import plain
+from unabridged.telling import without_thoughts
 
 __all__ = ["whole_text"]
 
@@ -27,14 +28,13 @@ _WHY = {
     "function_call": "calls a tool and is no text",
     "tool_use": "calls a tool and is no text",
 }
-_OPENS, _CLOSES = "<think>", "</think>"
 
 
 def whole_text(api: str, response: object) -> str:
     """
     The text of a *response* of the Messages API ("anthropic") or of Chat Completions (any other).
 
-    Reasoning is no part of it, nor is a `<think>` block that a server left in
+    Reasoning is no part of it, nor is a block such as `<think>` that a server left in
     front of the words.
 
     Raises:
@@ -59,7 +59,7 @@ or `reasoning_tokens=` for a model that thinks first (finish_reason 'length')
     _ended(api, found)
     form = anthropic if api == "anthropic" else openai_chat
     (message,) = form.reply(found)
-    text = _spoken(message.text)
+    text = without_thoughts(message.text)
     if not text:
         only = " but reasoning" if message.reasoning or message.text.strip() else ""
         msg = f"the answer is empty: there is nothing in it{only}"
@@ -99,14 +99,3 @@ def _is_refusal(said: dict[str, Any]) -> bool:
     return bool(said.get("refusal")) or any(
         isinstance(part, dict) and part.get("type") == "refusal" for part in parts
     )
-
-
-def _spoken(text: str) -> str:
-    """
-    The words without the thoughts before them, if a server left those in.
-    """
-    words = text.strip()
-    if not words.startswith(_OPENS):
-        return words
-
-    return words.partition(_CLOSES)[2].strip()
