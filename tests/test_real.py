@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from unabridged import (
+    ClearToolResults,
+    Deduplicate,
     HeadAndTail,
     MaxRounds,
     Memory,
@@ -108,6 +110,11 @@ PROJECTED = tuple(
             TokenBudget(1_001) | MaxRounds(2) | Window(6),
             Summarize(keep_last=9) | TokenBudget(500),
             HeadAndTail(3, 9) | Window(5),
+            ClearToolResults(1),
+            ClearToolResults(2, inputs=True) | Window(20),
+            ClearToolResults(keep_last=None, keep_tokens=300) | TokenBudget(500),
+            Deduplicate(min_tokens=10),
+            Deduplicate(min_tokens=20) | ClearToolResults(3) | Summarize(keep_last=8),
         ],
     )
 )
@@ -124,6 +131,9 @@ MARKED = tuple(
             Summarize(keep_last=8, every=4),
             Summarize(keep_last=11, down_to=4),
             Summarize(keep_rounds=4, down_to=2),
+            Summarize(keep_last=7, tree=2),
+            Summarize(keep_last=9, down_to=3, tree=3, window=2_000),
+            ClearToolResults(1, at_least=100),
         ],
     )
 )
@@ -140,6 +150,9 @@ WRITTEN = tuple(
             Summarize(keep_last=6, replace=True),
             Summarize(keep_tokens=300, replace=True) | TokenBudget(400),
             Window(11, down_to=4, replace=True) | Summarize(keep_last=3, replace=True),
+            Summarize(keep_last=5, tree=2, replace=True),
+            ClearToolResults(2, inputs=True, replace=True),
+            Deduplicate(min_tokens=10, replace=True) | Window(15, replace=True),
         ],
     )
 )
