@@ -7,7 +7,7 @@ from attrs import evolve
 
 from unabridged import Memory, Summarize, Window, assistant, run, system, user
 from unabridged.contract import TrimContext
-from unabridged.errors import OutcomeError
+from unabridged.errors import ConfigError, OutcomeError
 from unabridged.messages import Message, ToolCall
 from unabridged.overrun import Overrun
 from unabridged.records import Compacted, Drop, Fold, Hold, Insert, Note, Reverted
@@ -231,6 +231,10 @@ class TestWhy:
 
         assert "entry 3: the log has no such entry, it ends at 2" == done.why(3)
         assert "entry 0: the log has no such entry, it ends at 2" == done.why(0)
+        with pytest.raises(
+            ConfigError, match=r"why: expected the number of an entry \(int\), got '1'"
+        ):
+            done.why("1")
 
     def test_passes_over_what_was_put_in(self):
         """

@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 from hypothesis import given, settings
 
 from unabridged import Summarize, TokenBudget, Window, assistant, system, user
+from unabridged.errors import ConfigError
 from unabridged.pipeline import Strategy
 from unabridged.records import Drop
 from unabridged.results import TrimResult, drop
@@ -24,7 +25,19 @@ from unabridged.testing import (
     logs,
     result,
     shapes,
+    view_of,
 )
+
+
+class TestViewOf:
+    def test_refuses_what_is_no_message(self):
+        """
+        A text, or a provider's dict.
+        """
+        with pytest.raises(
+            ConfigError, match=r"view_of: expected messages, as of user\(…\), got str"
+        ):
+            view_of(["hello"])
 
 
 class TestLogs:

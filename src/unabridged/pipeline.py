@@ -115,9 +115,15 @@ class Custom(Strategy):
     True
     """
 
-    function: Trimmer
+    function: Trimmer = field()
     replace: bool = field(default=False, kw_only=True)
     strict: bool = field(default=False, kw_only=True)
+
+    @function.validator
+    def _is_a_function(self, _attribute: object, value: object) -> None:
+        if not callable(value):
+            msg = f"custom: expected a function of a view and a context, got {value!r:.80}"
+            raise ConfigError(msg)
 
     def __call__(self, view: View, ctx: TrimContext, /) -> Generator[Any, Any, TrimResult]:
         """
@@ -331,7 +337,7 @@ def _outcome(
     if is_async(step):
         given = yield Await(lambda: step(view, ctx))
     elif inspect.isgenerator(given):
-        given = yield from _walked(given)
+        given = yield from _walked(given, label(step))
     elif inspect.isawaitable(given):
         try:
             given = yield Await(lambda: given)
@@ -343,14 +349,14 @@ def _outcome(
     if isinstance(given, str | bytes | Message) or not isinstance(given, Iterable):
         msg = (
             f"step {label(step)}: expected items to keep or a TrimResult, "
-            f"got {type(given).__name__}"
+            f"got {type(given).__name__}; return [item for item in view if …]"
         )
         raise OutcomeError(msg)
 
     return list(given)
 
 
-def _walked(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+def _walked(steps: Generator[Any, Any, Any], step: str) -> Generator[Any, Any, Any]:
     """
     A generator's outcome: what it returns, or the items it yields.
     """
@@ -361,7 +367,16 @@ def _walked(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
         try:
             given = steps.send(reply) if failure is None else steps.throw(failure)
         except StopIteration as done:
-            return items if done.value is None else done.value
+            if done.value is None:
+                return items
+            if items:
+                msg = (
+                    f"step {step}: yielded {type(items[0]).__name__} and returned "
+                    f"{type(done.value).__name__}; yield the items to keep, or return them, "
+                    "not both"
+                )
+                raise OutcomeError(msg) from None
+            return done.value
         reply, failure = None, None
         if isinstance(given, Yielded):
             try:

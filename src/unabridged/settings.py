@@ -52,6 +52,8 @@ class Settings:
                 msg = f"{name}= must be a function, got {type(function).__name__}"
                 if name == "count" and isinstance(function, str):
                     msg += f"; tokens.for_model({function!r}) makes the counter of a model"
+                if name == "ask" and isinstance(function, str):
+                    msg += f"; asking.openai(client, {function!r}) makes one of your client"
                 raise ConfigError(msg)
         if not isinstance(budget, int | Budget | None):
             msg = f"budget= must be a number of tokens or a Budget, got {budget!r}"
