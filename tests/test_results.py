@@ -52,6 +52,18 @@ class TestTrimResult:
         assert (["q2", "a2"], 4) == (texts(done), len(view))
         assert done.view is done.view
 
+    def test_shows_itself_in_a_line(self):
+        """
+        However long the log is; what is out of the ordinary is in it.
+        """
+        view = view_of(talk(2))
+        over = Overrun(3, 9, "tokens")
+
+        assert "TrimResult(2 of 4 messages)" == repr(of(view, dropped(1, 2)))
+        assert f"TrimResult(4 of 4 messages, rec=7, over={over!r}, warnings=('late',))" == repr(
+            of(view, rec=7, over=over, warnings=("late",))
+        )
+
     def test_hides_the_prompt_for_apis_that_take_it_apart(self):
         """
         System and developer messages are left out, a summary is not.
@@ -290,6 +302,30 @@ class TestExplain:
             "than before: 23 tokens are no longer the beginning of what was sent before\n"
             "warning: it is late"
         )
+
+    def test_tells_at_once_what_is_reworded_for_one_reason(self):
+        """
+        By one step, one after the other: an agent's thousand cleared results are a line.
+        """
+        view = view_of(talk(4))
+        shorter = [
+            Fold(Span.one(seq), user("…"), reason=reason, step=step, replace=seq == 6)
+            for seq, reason, step in (
+                (1, "long", "Clip()"),
+                (2, "long", "Clip()"),
+                (4, "long", "Clip()"),
+                (5, "old", "Clip()"),
+                (6, "old", "Clip()"),
+                (7, "old", "Clear()"),
+            )
+        ]
+
+        assert of(view, *shorter).explain().splitlines()[1:] == [
+            "Clip(): 3 entries (1-2, 4) reworded: long",
+            "Clip(): entry 5 reworded: old",
+            "Clip(): entry 6 reworded, to be written back: old",
+            "Clear(): entry 7 reworded: old",
+        ]
 
     def test_tells_what_a_chain_did(self):
         """

@@ -2,6 +2,7 @@
 Results in words: what left, by which step, and why.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -106,28 +107,38 @@ def explanation(result: "TrimResult") -> str:
 
 def _steps(result: "TrimResult") -> Iterator[str]:
     """
-    What each change did.
+    What each change did; what a step reworded for one reason is told at once.
     """
     writes, _ = written(result.before, result.changes)
     not_said = ", only projected (what this step wrote of it before was reverted)"
     said = f", written back (record {result.rec})" if result.rec else ", to be written back"
-    for change in result.changes:
+
+    def line(change: Change) -> tuple[Change | None, str, str, str]:
         mark = said if change in writes else not_said if change.replace else ""
-        step = change.step or "a step"
-        reason = f": {change.reason}" if change.reason else ""
+        alone = None if _rewords(change) else change
+
+        return alone, change.step or "a step", mark, change.reason
+
+    for (change, step, mark, why), alike in itertools.groupby(result.changes, line):
+        reason = f": {why}" if why else ""
         match change:
+            case None:
+                reworded = Span.union(fold.sources for fold in alike if isinstance(fold, Fold))
+                yield f"{step}: {some_entries(reworded)} reworded{mark}{reason}"
             case Insert(into, anchor):
                 where = f"after entry {anchor}" if anchor else "at the head"
                 yield f"{step}: put in {where}: {one_line(str(into))}{reason}"
             case Drop(sources):
                 yield f"{step}: {some_entries(sources)} left{mark}{reason}"
-            case Fold(sources, into) if len(sources) == 1:
-                yield f"{step}: {some_entries(sources)} reworded{mark}{reason}"
             case Fold(sources, into):
                 text = one_line(into.text)
                 yield f"{step}: {some_entries(sources)} folded into {text!r}{mark}{reason}"
             case Hold(sources):
                 yield f"{step}: {some_entries(sources)} held{reason}"
+
+
+def _rewords(change: Change) -> bool:
+    return isinstance(change, Fold) and len(change.sources) == 1
 
 
 def some_entries(sources: Span) -> str:

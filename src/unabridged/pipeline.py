@@ -65,10 +65,10 @@ class Strategy:
     asks: ClassVar[bool] = False
     """Whether it asks a model, so that a memory without `ask=` can be refused early."""
 
-    def __or__(self, other: StrategyLike) -> "Pipeline":
+    def __or__(self, other: "StrategyLike") -> "Pipeline":
         return chain(self, other)  # type: ignore[arg-type]  # the mixin is called by its subclass
 
-    def __ror__(self, other: StrategyLike) -> "Pipeline":
+    def __ror__(self, other: "StrategyLike") -> "Pipeline":
         return chain(other, self)  # type: ignore[arg-type]  # the mixin is called by its subclass
 
     def __repr__(self) -> str:
@@ -104,6 +104,12 @@ def _shown(value: object) -> str:
     return repr(value)
 
 
+def _a_function(_instance: object, _attribute: object, value: Any) -> None:
+    if not callable(value):
+        msg = f"custom: expected a function of a view and a context, got {value!r:.80}"
+        raise ConfigError(msg)
+
+
 @frozen(repr=False)
 class Custom(Strategy):
     """
@@ -115,15 +121,9 @@ class Custom(Strategy):
     True
     """
 
-    function: Trimmer = field()
+    function: Trimmer = field(validator=_a_function)
     replace: bool = field(default=False, kw_only=True)
     strict: bool = field(default=False, kw_only=True)
-
-    @function.validator
-    def _is_a_function(self, _attribute: object, value: object) -> None:
-        if not callable(value):
-            msg = f"custom: expected a function of a view and a context, got {value!r:.80}"
-            raise ConfigError(msg)
 
     def __call__(self, view: View, ctx: TrimContext, /) -> Generator[Any, Any, TrimResult]:
         """
@@ -148,7 +148,7 @@ class Custom(Strategy):
                 return f"custom({name}, {', '.join(given)})"
 
 
-def custom(function: Trimmer, *, replace: bool = False, strict: bool = False) -> Custom:
+def custom(function: "Trimmer", *, replace: bool = False, strict: bool = False) -> Custom:
     """
     A function as a step, with options.
 
@@ -165,7 +165,7 @@ def custom(function: Trimmer, *, replace: bool = False, strict: bool = False) ->
     return Custom(function, replace=replace, strict=strict)
 
 
-def written_back(function: Trimmer) -> Custom:
+def written_back(function: "Trimmer") -> Custom:
     """
     A function as a step whose changes are written back to the log.
 
@@ -246,7 +246,7 @@ class Pipeline(Strategy):
         return " | ".join(map(repr, self.steps))
 
 
-def chain(*steps: StrategyLike) -> Pipeline:
+def chain(*steps: "StrategyLike") -> Pipeline:
     """
     The steps as one strategy; chains and lists in it are flattened.
 
@@ -281,7 +281,7 @@ def _flattened(steps: Iterable[Any]) -> Iterable[Any]:
                 raise ConfigError(msg)
 
 
-def step_of(strategy: StrategyLike) -> Strategy:
+def step_of(strategy: "StrategyLike") -> Strategy:
     """
     One strategy of whatever may be a step: itself, or a chain.
     """

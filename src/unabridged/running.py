@@ -49,7 +49,7 @@ Result = TypeVar("Result")
 
 
 def run(
-    strategy: StrategyLike,
+    strategy: "StrategyLike",
     view: View,
     context: TrimContext = TrimContext(),  # noqa: B008  a frozen value
     ask: AskFunction | None = None,
@@ -75,7 +75,7 @@ def run(
 
 
 async def arun(
-    strategy: StrategyLike,
+    strategy: "StrategyLike",
     view: View,
     context: TrimContext = TrimContext(),  # noqa: B008  a frozen value
     ask: AskFunction | None = None,
@@ -167,7 +167,7 @@ async def adrive(
 
 
 def flow(
-    strategy: StrategyLike, view: View, context: TrimContext
+    strategy: "StrategyLike", view: View, context: TrimContext
 ) -> Generator[Yielded, Any, TrimResult]:
     """
     The run as a flow, for who drives it: `run`, `arun`, a memory.

@@ -6,7 +6,7 @@ Both report a comment that silences nothing, so whatever they stop refusing show
 """
 # pyright: reportUnnecessaryTypeIgnoreComment=true
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import partial
 
 from attrs import evolve, frozen
@@ -104,6 +104,11 @@ def summed_up(view: View, ctx: TrimContext) -> Flow:
     return fold(view, view[:2], into=system(text), reason="summed up")
 
 
+def headed(view: View, ctx: TrimContext) -> Generator[Ask, str, list[Item | Message]]:
+    text = yield Ask(tuple(view[:2]), prompt="A line.")
+    return [system(text), *view[2:]]
+
+
 @frozen(repr=False)
 class Mine(Strategy):
     last: int
@@ -120,7 +125,7 @@ class Plain:
 # -- wherever a strategy may stand
 
 steps: Pipeline = chain(Window(40), newest, partial(last, count=2), [dated, later], Mine(2))
-piped: Pipeline = Window(40) | TokenBudget(8_000) | without_heartbeats | [louder, summed_up]
+piped: Pipeline = Window(40) | TokenBudget(8_000) | without_heartbeats | [louder, summed_up, headed]
 before: Pipeline = newest | Window(40)
 strategies: list[CompactionStrategy] = [
     NoCompaction(),
