@@ -401,6 +401,20 @@ class TestFunctions:
 
         assert ["q1", "q3"] == texts(done)
 
+    def test_are_told_where_they_give_messages_for_items(self):
+        """
+        These are put in, as other messages are, but hardly ever meant to be.
+        """
+        view = view_of([system("rule"), *talk(2)])
+        done = run(lambda view, ctx: [item.message for item in view[1:4]], view)
+
+        assert (
+            "step <lambda>: left out the items of 2-4 and put their messages in anew, as of no "
+            "entry; return the items to keep them"
+        ) == done.warnings[0]
+        again = run(lambda view, ctx: [*view, view[0].message], view)
+        assert (("rule", ()), 6) == ((texts(again)[-1], again.warnings), len(again.messages))
+
     def test_have_parted_pairs_put_back_with_a_warning(self):
         """
         A call without its result would be refused by the provider.
