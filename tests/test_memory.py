@@ -1435,6 +1435,15 @@ class TestData:
 
 
 class TestOpen:
+    def test_refuses_what_is_no_path(self):
+        """
+        SQLite would take an empty one for a file that is gone at the end.
+        """
+        for wrong, told in ((3, "got int"), (None, "got NoneType"), ("", "got ''; Memory() keeps")):
+            message = refusal(ConfigError, lambda wrong=wrong: Memory.open(wrong))
+
+            assert message.startswith(f"Memory.open needs the path of a file, {told}")
+
     def test_keeps_a_file(self, tmp_path):
         """
         What was said is there again.

@@ -327,6 +327,22 @@ class TestExplain:
             "Clear(): entry 7 reworded: old",
         ]
 
+    def test_shortens_a_long_list_of_entries(self):
+        """
+        `why` still knows each of them.
+        """
+        view = view_of(talk(13))
+        odd = dropped(*range(1, 26, 2), step="Odd()")
+
+        assert (
+            "Odd(): 13 entries (1, 3, 5, 7, 9, 11, 13, 15, 17, …, 25) left"
+            in of(view, odd).explain()
+        )
+        assert (
+            "12 entries (1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23) left"
+            in of(view, dropped(*range(1, 24, 2))).explain()
+        )
+
     def test_tells_what_a_chain_did(self):
         """
         Step by step, as a user sees it.

@@ -143,10 +143,14 @@ def _rewords(change: Change) -> bool:
 
 def some_entries(sources: Span) -> str:
     """
-    The entries in words: how many, and which.
+    The entries in words: how many, and which; of many runs the first ones and the last.
     """
     count = len(sources)
-    return f"entry {sources}" if count == 1 else f"{count} entries ({sources})"
+    runs = str(sources).split(", ")
+    if len(runs) > 12:  # noqa: PLR2004  what a line holds
+        runs[9:-1] = ["…"]
+
+    return f"entry {sources}" if count == 1 else f"{count} entries ({', '.join(runs)})"
 
 
 def one_line(text: str) -> str:

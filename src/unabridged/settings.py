@@ -2,6 +2,7 @@
 What a memory is made of, checked when it is made.
 """
 
+import os
 from collections.abc import Iterator
 
 import attrs
@@ -198,6 +199,9 @@ def checked_path(path: object) -> None:
     """
     Refuse a path that SQLite would take for a file without a name, gone at the end.
     """
+    if not isinstance(path, str | os.PathLike):
+        msg = f"Memory.open needs the path of a file, got {type(path).__name__}"
+        raise ConfigError(msg)
     if not str(path):
         msg = "Memory.open needs the path of a file, got ''; Memory() keeps a chat in memory"
         raise ConfigError(msg)
