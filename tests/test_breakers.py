@@ -68,7 +68,7 @@ class TestRetryAfter:
         assert told in seen[0].warnings[0]
         assert all(told in each.warnings[0] for each in seen[1:3])
         assert [True, True, False] == [
-            "tried again after 1 retrievals more" in seen[1].warnings[0],
+            "tried again after 1 retrieval more" in seen[1].warnings[0],
             "tried again at the next retrieval" in seen[2].warnings[0],
             "not asked" in seen[0].warnings[0],
         ]

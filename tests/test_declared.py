@@ -262,6 +262,32 @@ class TestRefused:
             )
             assert message.endswith("; see declared.register")
 
+    def test_text_where_no_name_stands(self):
+        """
+        The message says of which option it is, for a number in quotes too.
+        """
+        for data, told in (
+            ({"use": "Window", "last": "4"}, "declared: Window cannot take '4' for `last`: text "),
+            (
+                {"use": "TokenBudget", "limit": 40, "count": "wrds"},
+                "declared: TokenBudget cannot take 'wrds' for `count`: text ",
+            ),
+        ):
+            message = refusal(from_data, data)
+
+            assert message.startswith(told)
+            assert "one of ClearToolResults, ClipArguments, " in message
+            assert message.endswith("; a number has no quotes")
+
+    def test_what_is_no_name(self):
+        """
+        Data could not write it.
+        """
+        for name in (3, None, ""):
+            assert f"declared.register: expected a name for data to use, got {name!r}" == refusal(
+                register, name
+            )
+
     @pytest.mark.parametrize(
         ("data", "message"),
         [

@@ -246,8 +246,8 @@ class TestDiff:
     @pytest.mark.parametrize(
         ("a", "why"),
         [
-            ("3", "at: expected the number of an entry or record"),
-            ([], "at: expected the number of an entry or record"),
+            ("3", "diff: a: expected the number of an entry or record"),
+            ([], "diff: a: expected the number of an entry or record"),
         ],
     )
     def test_refuses_what_is_no_view(self, a, why):

@@ -291,6 +291,14 @@ class TestFetch:
                 "fetch: `length` takes an int of 0 or more, got True",
             ),
             (lambda: memory.fetch("1", find=" "), "fetch: `find` takes words to look for, got ' '"),
+            (
+                lambda: memory.find("hello", exclude=3),
+                "find: `exclude` takes the name of a tool, or several, got 3",
+            ),
+            (
+                lambda: memory.find("hello", exclude=["read", None]),
+                "find: `exclude` takes the name of a tool, or several, got ['read', None]",
+            ),
         ):
             with pytest.raises(ConfigError) as caught:
                 wrong()

@@ -228,7 +228,9 @@ class TestFork:
         memory.fork("one")
         memory.fork("two")
 
-        with pytest.raises(StoreError, match=r"'default': 'one', 'two' read on in it as forks"):
+        with pytest.raises(
+            StoreError, match=r"'default' cannot be deleted: forked from it are 'one', 'two'"
+        ):
             store.delete("default")
         store.delete("one")
         store.delete("two")

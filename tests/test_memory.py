@@ -212,6 +212,20 @@ class TestAppend:
             f"append: expected messages, got {kind}; {do}"
         )
 
+    def test_refuses_options_of_another_kind(self):
+        """
+        Nothing is kept then.
+        """
+        memory = Memory()
+
+        assert "append: `pin` must be True or False, got 'yes'" == refusal(
+            ConfigError, lambda: memory.append(user("a"), pin="yes")
+        )
+        assert refusal(ConfigError, lambda: memory.append(user("a"), expect="0")) == (
+            "append: expect: expected the number of an entry or record (int), got '0'"
+        )
+        assert () == memory.entries()
+
     def test_pins_what_it_is_told_to(self):
         """
         All messages of the batch.
@@ -311,6 +325,14 @@ class TestView:
         assert ["q1", "a1", "q2", "a2"] == texts(memory.sources(done.view[0]))
         assert ["q3"] == texts(memory.sources(done.view[1]))
         assert ["short"] == [memory.summary()]
+
+    def test_refuse_what_is_no_item(self):
+        """
+        The number of an entry, say, which `fetch` takes.
+        """
+        assert "sources: expected an item of a view, got int" == refusal(
+            ConfigError, lambda: Memory().sources(3)
+        )
 
 
 class TestContext:
@@ -929,11 +951,13 @@ class TestRevert:
         memory.pin(1)
 
         assert refusal(ConfigError, lambda: memory.revert(3)) == (
-            "revert: record 3 of thread 'default' is no write-back or revert; those are none"
+            "revert: record 3 of thread 'default' is no write-back, retraction or revert; "
+            "those are none"
         )
         memory.compact(Window(2))
         assert refusal(ConfigError, lambda: memory.revert(7)) == (
-            "revert: record 7 of thread 'default' is no write-back or revert; those are [8]"
+            "revert: record 7 of thread 'default' is no write-back, retraction or revert; "
+            "those are [8]"
         )
 
     def test_refuses_what_is_reverted_already(self):
@@ -1056,8 +1080,11 @@ class TestTakingOut:
         for act in (memory.retract, memory.rewind, memory.pin, memory.unpin):
             for seq in (0, -1, 9):
                 assert refusal(ConfigError, lambda act=act, seq=seq: act(seq)) == (
-                    f"thread 'default' has no entry {seq}; its last one is 4"
+                    f"{act.__name__}: thread 'default' has no entry {seq}; its last one is 4"
                 )
+        assert "pin: thread 'none' has no entry 1; it holds none" == refusal(
+            ConfigError, lambda: memory.thread("none").pin(1)
+        )
 
 
 class TestPin:
@@ -1408,6 +1435,15 @@ class TestData:
 
 
 class TestOpen:
+    def test_refuses_what_is_no_path(self):
+        """
+        SQLite would take an empty one for a file that is gone at the end.
+        """
+        for wrong, told in ((3, "got int"), (None, "got NoneType"), ("", "got ''; Memory() keeps")):
+            message = refusal(ConfigError, lambda wrong=wrong: Memory.open(wrong))
+
+            assert message.startswith(f"Memory.open needs the path of a file, {told}")
+
     def test_keeps_a_file(self, tmp_path):
         """
         What was said is there again.
@@ -1741,6 +1777,8 @@ class TestBadCounters:
 
         with pytest.raises(ConfigError, match=r"count= must be a function.*for_model\('gpt-5'\)"):
             kind(count="gpt-5")
+        with pytest.raises(ConfigError, match=r"ask= must be .*asking\.openai\(client, 'gpt-5'\)"):
+            Memory(ask="gpt-5")
         with pytest.raises(ConfigError, match=r"count= must be a function, got int"):
             kind(count=5)
         with pytest.raises(ConfigError, match=r"plain function, got the async .*from_client"):

@@ -594,6 +594,14 @@ class TestBuilders:
 
         assert (Text("a"), Reasoning("hm"), ToolCall("c1", "f")) == message.parts
 
+    def test_assistant_takes_one_call_as_it_is(self):
+        """
+        As content takes one part; what is no call is named.
+        """
+        assert assistant(calls=[ToolCall("c1", "f")]) == assistant(calls=ToolCall("c1", "f"))
+        with pytest.raises(ConfigError, match=r"calls: expected text or parts .*, got int"):
+            assistant(calls=[3])
+
     def test_tool_takes_an_empty_answer(self):
         """
         A tool may have nothing to say.

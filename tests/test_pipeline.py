@@ -345,6 +345,20 @@ class TestFunctions:
 
         assert ["q1", "q2"] == texts(run(without_answers, view_of(talk(2))))
 
+    def test_that_yield_items_return_none(self):
+        """
+        What was yielded would be lost without a word.
+        """
+
+        def both(view, ctx):
+            yield view[0]
+            return list(view)
+
+        assert refusal(OutcomeError, both, view_of(talk(1))) == (
+            "step both: yielded Item and returned list; yield the items to keep, or return them, "
+            "not both"
+        )
+
     def test_may_ask(self):
         """
         A question is yielded, its answer sent; a result is returned.
@@ -386,6 +400,20 @@ class TestFunctions:
         )
 
         assert ["q1", "q3"] == texts(done)
+
+    def test_are_told_where_they_give_messages_for_items(self):
+        """
+        These are put in, as other messages are, but hardly ever meant to be.
+        """
+        view = view_of([system("rule"), *talk(2)])
+        done = run(lambda view, ctx: [item.message for item in view[1:4]], view)
+
+        assert (
+            "step <lambda>: left out the items of 2-4 and put their messages in anew, as of no "
+            "entry; return the items to keep them"
+        ) == done.warnings[0]
+        again = run(lambda view, ctx: [*view, view[0].message], view)
+        assert (("rule", ()), 6) == ((texts(again)[-1], again.warnings), len(again.messages))
 
     def test_have_parted_pairs_put_back_with_a_warning(self):
         """
@@ -450,7 +478,8 @@ class TestFunctions:
         A message or a text is not a list of messages.
         """
         assert refusal(OutcomeError, lambda view, ctx: outcome, view_of(talk(1))) == (
-            f"step <lambda>: expected items to keep or a TrimResult, got {kind}"
+            f"step <lambda>: expected items to keep or a TrimResult, got {kind}; "
+            "return [item for item in view if …]"
         )
 
     def test_are_refused_where_they_give_something_among_the_items(self):
@@ -509,6 +538,14 @@ class TestStrategiesOfYourOwn:
 
 
 class TestCustom:
+    def test_refuses_what_is_no_function(self):
+        """
+        Early, as a chain does.
+        """
+        for make in (custom, written_back):
+            with pytest.raises(ConfigError, match=r"custom: expected a function of .*, got 3"):
+                make(3)
+
     def test_is_what_a_chain_makes_of_a_function(self):
         """
         So a function is equal to itself as a step.
@@ -568,6 +605,23 @@ class TestCustom:
 
 
 class TestRun:
+    def test_refuses_what_is_no_view(self):
+        """
+        The messages themselves, above all.
+        """
+        messages = talk(1)
+        with pytest.raises(ConfigError, match=r"run: expected a View, got list; testing\.view_of"):
+            run(Window(1), messages)
+        with pytest.raises(ConfigError, match="run: expected a View, got NoneType"):
+            asyncio.run(arun(Window(1), None))
+
+    def test_refuses_an_answerer_that_is_no_function(self):
+        """
+        Also where no step asks.
+        """
+        with pytest.raises(ConfigError, match=r"run: ask= must be a function .*, got str"):
+            run(Window(1), view_of(talk(1)), ask="gpt-5")
+
     def test_gives_count_and_previous_to_the_result(self):
         """
         Those of the context.

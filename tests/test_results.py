@@ -7,7 +7,7 @@ from attrs import evolve
 
 from unabridged import Memory, Summarize, Window, assistant, run, system, user
 from unabridged.contract import TrimContext
-from unabridged.errors import OutcomeError
+from unabridged.errors import ConfigError, OutcomeError
 from unabridged.messages import Message, ToolCall
 from unabridged.overrun import Overrun
 from unabridged.records import Compacted, Drop, Fold, Hold, Insert, Note, Reverted
@@ -51,6 +51,18 @@ class TestTrimResult:
 
         assert (["q2", "a2"], 4) == (texts(done), len(view))
         assert done.view is done.view
+
+    def test_shows_itself_in_a_line(self):
+        """
+        However long the log is; what is out of the ordinary is in it.
+        """
+        view = view_of(talk(2))
+        over = Overrun(3, 9, "tokens")
+
+        assert "TrimResult(2 of 4 messages)" == repr(of(view, dropped(1, 2)))
+        assert f"TrimResult(4 of 4 messages, rec=7, over={over!r}, warnings=('late',))" == repr(
+            of(view, rec=7, over=over, warnings=("late",))
+        )
 
     def test_hides_the_prompt_for_apis_that_take_it_apart(self):
         """
@@ -231,6 +243,10 @@ class TestWhy:
 
         assert "entry 3: the log has no such entry, it ends at 2" == done.why(3)
         assert "entry 0: the log has no such entry, it ends at 2" == done.why(0)
+        with pytest.raises(
+            ConfigError, match=r"why: expected the number of an entry \(int\), got '1'"
+        ):
+            done.why("1")
 
     def test_passes_over_what_was_put_in(self):
         """
@@ -285,6 +301,46 @@ class TestExplain:
             "warning: prefix broken from entry 1 on, by another strategy, pin or record of the log "
             "than before: 23 tokens are no longer the beginning of what was sent before\n"
             "warning: it is late"
+        )
+
+    def test_tells_at_once_what_is_reworded_for_one_reason(self):
+        """
+        By one step, one after the other: an agent's thousand cleared results are a line.
+        """
+        view = view_of(talk(4))
+        shorter = [
+            Fold(Span.one(seq), user("…"), reason=reason, step=step, replace=seq == 6)
+            for seq, reason, step in (
+                (1, "long", "Clip()"),
+                (2, "long", "Clip()"),
+                (4, "long", "Clip()"),
+                (5, "old", "Clip()"),
+                (6, "old", "Clip()"),
+                (7, "old", "Clear()"),
+            )
+        ]
+
+        assert of(view, *shorter).explain().splitlines()[1:] == [
+            "Clip(): 3 entries (1-2, 4) reworded: long",
+            "Clip(): entry 5 reworded: old",
+            "Clip(): entry 6 reworded, to be written back: old",
+            "Clear(): entry 7 reworded: old",
+        ]
+
+    def test_shortens_a_long_list_of_entries(self):
+        """
+        `why` still knows each of them.
+        """
+        view = view_of(talk(13))
+        odd = dropped(*range(1, 26, 2), step="Odd()")
+
+        assert (
+            "Odd(): 13 entries (1, 3, 5, 7, 9, 11, 13, 15, 17, …, 25) left"
+            in of(view, odd).explain()
+        )
+        assert (
+            "12 entries (1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23) left"
+            in of(view, dropped(*range(1, 24, 2))).explain()
         )
 
     def test_tells_what_a_chain_did(self):

@@ -12,6 +12,7 @@ from attrs import evolve, frozen
 from hypothesis import given, settings
 
 from unabridged import Summarize, TokenBudget, Window, assistant, system, user
+from unabridged.errors import ConfigError
 from unabridged.pipeline import Strategy
 from unabridged.records import Drop
 from unabridged.results import TrimResult, drop
@@ -24,7 +25,19 @@ from unabridged.testing import (
     logs,
     result,
     shapes,
+    view_of,
 )
+
+
+class TestViewOf:
+    def test_refuses_what_is_no_message(self):
+        """
+        A text, or a provider's dict.
+        """
+        with pytest.raises(
+            ConfigError, match=r"view_of: expected messages, as of user\(…\), got str"
+        ):
+            view_of(["hello"])
 
 
 class TestLogs:
@@ -212,3 +225,22 @@ def test_importing_the_kit_does_not_import_hypothesis():
     code = "import sys, unabridged.testing; print('hypothesis' in sys.modules)"
 
     assert "False" == subprocess.check_output([sys.executable, "-c", code], text=True).strip()  # noqa: S603
+
+
+def test_help_of_the_kit_can_be_read_without_hypothesis():
+    """
+    What needs the extra is not listed then, and says so where it is imported.
+    """
+    code = (
+        "import sys; sys.modules['hypothesis'] = None\n"
+        "import pydoc, unabridged.testing\n"
+        "page = pydoc.plain(pydoc.render_doc(unabridged.testing))\n"
+        "print('view_of(' in page, 'check_strategy(strategy' in page)\n"
+        "try: from unabridged.testing import check_strategy\n"
+        "except ImportError as error: print(error)"
+    )
+
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).splitlines() == [  # noqa: S603
+        "True False",
+        "unabridged.testing.checking generates with hypothesis; pip install 'unabridged[test]'",
+    ]

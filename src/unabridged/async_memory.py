@@ -69,7 +69,7 @@ class AsyncMemory(Settings):
         self,
         store: AsyncStore | Store | None = None,
         thread: str = "default",
-        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        strategy: "StrategyLike" = NoCompaction(),  # noqa: B008  a frozen value
         *,
         budget: Budget | int | None = None,
         count: TokenCounter | None = None,
@@ -95,7 +95,7 @@ class AsyncMemory(Settings):
         cls,
         path: str | PathLike[str],
         thread: str = "default",
-        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        strategy: "StrategyLike" = NoCompaction(),  # noqa: B008  a frozen value
         *,
         budget: Budget | int | None = None,
         count: TokenCounter | None = None,
@@ -195,7 +195,7 @@ class AsyncMemory(Settings):
 
     async def context(
         self,
-        strategy: StrategyLike | None = None,
+        strategy: "StrategyLike | None" = None,
         *,
         query: str | None = None,
         replace: bool | None = None,
@@ -219,16 +219,16 @@ class AsyncMemory(Settings):
 
     @overload
     async def compact(
-        self, strategy: StrategyLike | None = None, *, wait: Literal[True] = True
+        self, strategy: "StrategyLike | None" = None, *, wait: Literal[True] = True
     ) -> TrimResult: ...
 
     @overload
     async def compact(
-        self, strategy: StrategyLike | None = None, *, wait: Literal[False]
+        self, strategy: "StrategyLike | None" = None, *, wait: Literal[False]
     ) -> asyncio.Task[TrimResult]: ...
 
     async def compact(
-        self, strategy: StrategyLike | None = None, *, wait: bool = True
+        self, strategy: "StrategyLike | None" = None, *, wait: bool = True
     ) -> TrimResult | asyncio.Task[TrimResult]:
         """
         As `Memory.compact`; with `wait=False` it gives a task.
@@ -349,7 +349,7 @@ class AsyncMemory(Settings):
         data: Mapping[str, Any],
         store: AsyncStore | Store | None = None,
         thread: str | None = None,
-        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        strategy: "StrategyLike" = NoCompaction(),  # noqa: B008  a frozen value
         *,
         budget: Budget | int | None = None,
         count: TokenCounter | None = None,

@@ -97,7 +97,8 @@ class Breaker:
         Why *ask* is not passed on; None if it is.
         """
         if known := shut.get(_key(ask)):
-            when = f"after {known.left} retrievals more" if known.left else "at the next retrieval"
+            more = f"after {known.left} retrieval{'' if known.left == 1 else 's'} more"
+            when = more if known.left else "at the next retrieval"
             told = OutcomeError(
                 f"not asked, the last time it failed ({as_told(known.error)}); tried again {when}"
             )

@@ -21,6 +21,7 @@ from unabridged.views import View
 
 __all__ = [
     "Ask",
+    "Asking",
     "Await",
     "CompactionStrategy",
     "Flow",
@@ -175,5 +176,8 @@ class CompactionStrategy(Protocol):
 
 
 Kept: TypeAlias = Iterable[Item | Message]
-Trimmer: TypeAlias = Callable[[View, TrimContext], Outcome | Kept | Awaitable[Outcome | Kept]]
+Asking: TypeAlias = Generator[Yielded, Any, TrimResult | Kept]
+Trimmer: TypeAlias = Callable[
+    [View, TrimContext], Outcome | Kept | Asking | Awaitable[Outcome | Kept]
+]
 StrategyLike: TypeAlias = Trimmer | Sequence["StrategyLike"]

@@ -37,7 +37,7 @@ def revert(thread: str, rec: int | None) -> Work[Receipt]:
     Raises:
         ConfigError: it is no write-back or revert, or is reverted already.
     """
-    whole(rec, "rec")
+    whole(rec, "revert: rec")
 
     def body(_: ThreadState) -> Work[Body]:
         decisions = yield Do("read", (thread,), {"marks": ("decided",)})
@@ -47,8 +47,8 @@ def revert(thread: str, rec: int | None) -> Work[Receipt]:
         if not isinstance(known.get(rec), Compacted | Reverted):
             could = [number for number, made in known.items() if not isinstance(made, Pinned)]
             msg = (
-                f"revert: record {rec} of thread {thread!r} is no write-back or revert; "
-                f"those are {could or 'none'}"
+                f"revert: record {rec} of thread {thread!r} is no write-back, retraction or "
+                f"revert; those are {could or 'none'}"
             )
             raise ConfigError(msg)
         if rec not in in_force(decisions):
@@ -79,7 +79,7 @@ def pin(thread: str, seq: int, *, on: bool) -> Work[Receipt]:
     """
 
     def body(_: ThreadState) -> Work[Body]:
-        return Pinned((yield from _block(thread, seq)), on)
+        return Pinned((yield from _block(thread, seq, "pin" if on else "unpin")), on)
 
     return (yield from _insist(thread, body))
 
@@ -98,7 +98,7 @@ def take_out(thread: str, how: How, seq: int) -> Work[Receipt | None]:
     def body(state: ThreadState) -> Work[Body]:
         span = Span.between(1, state.seq)
         if how != "clear":
-            block = yield from _block(thread, seq)
+            block = yield from _block(thread, seq, how)
             span = block if how == "retract" else Span.between(block.first, state.seq)
         if span.isdisjoint(state.in_view):
             raise _NothingThere
@@ -120,7 +120,7 @@ def fork(thread: str, name: str, at: int | None) -> Work[Receipt]:
         ConfigError: there is no such record, or there is such a thread already.
         StoreError: the store deleted entries of this one.
     """
-    whole(at, "at")
+    whole(at, "fork: at")
     if name == thread:
         msg = f"fork: thread {thread!r} cannot be a fork of itself; give another name"
         raise ConfigError(msg)
@@ -171,15 +171,16 @@ def _insist(thread: str, body: Callable[[ThreadState], Work[Body]]) -> Work[Rece
             return receipt
 
 
-def _block(thread: str, seq: int) -> Work[Span]:
+def _block(thread: str, seq: int, what: str) -> Work[Span]:
     """
     The entries of the block that entry *seq* is part of, as the log has it.
     """
-    whole(seq, "seq")
+    whole(seq, f"{what}: seq")
     found = yield Do("entries", (thread, Span.one(seq) if seq > 0 else NOTHING))
     if not found:
         state = yield Do("state", (thread,))
-        msg = f"thread {thread!r} has no entry {seq}; its last one is {state.seq}"
+        there = f"its last one is {state.seq}" if state.seq else "it holds none"
+        msg = f"{what}: thread {thread!r} has no entry {seq}; {there}"
         raise ConfigError(msg)
     first, last = found[0].head, seq
     for later, head in (yield Do("links", (thread,), {"after": seq})):

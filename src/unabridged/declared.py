@@ -90,7 +90,7 @@ def register(name: str) -> Callable[[Thing], Thing]:
     Let data name a function, a counter or a strategy class of your own.
 
     Raises:
-        ConfigError: the name stands for something else.
+        ConfigError: it is no name, or stands for something else.
 
     >>> @register("newest")
     ... def newest(view, ctx):
@@ -98,6 +98,9 @@ def register(name: str) -> Callable[[Thing], Thing]:
     >>> from_data(["newest"])
     chain(newest)
     """
+    if not isinstance(name, str) or not name:
+        msg = f"declared.register: expected a name for data to use, got {name!r:.80}"
+        raise ConfigError(msg)
 
     def keep(thing: Thing) -> Thing:
         taken = _CLASSES.get(name, _FUNCTIONS.get(name, thing))
@@ -184,15 +187,21 @@ def _built(data: Mapping[str, Any]) -> Any:
         msg = f"declared: {name} needs `{'`, `'.join(missing)}`"
         raise ConfigError(msg)
 
-    return known(**{name: _value(value, fields[name]) for name, value in options.items()})
+    return known(**{key: _value(name, value, fields[key]) for key, value in options.items()})
 
 
-def _value(value: Any, field: Any) -> Any:
+def _value(name: str, value: Any, field: Any) -> Any:
     """
     An option's value: nested data is built, a registered name is looked up, the rest is itself.
     """
     if _is_words(field.type):
         return value
+    if isinstance(value, str) and value not in {*_CLASSES, *_FUNCTIONS}:
+        msg = (
+            f"declared: {name} cannot take {value!r} for `{field.name}`: text in its place is a "
+            f"registered name, one of {_names()}; a number has no quotes"
+        )
+        raise ConfigError(msg)
     if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):
         return from_data(value)
     if isinstance(value, str):
@@ -221,11 +230,14 @@ def _only(name: str, options: Mapping[str, Any], allowed: tuple[str, ...]) -> No
 def _known(name: str) -> Any:
     known = _CLASSES.get(name) or _FUNCTIONS.get(name)
     if known is None:
-        names = ", ".join(sorted([*_CLASSES, *_FUNCTIONS]))
-        msg = f"declared: {name!r} is not registered; known are {names}; see declared.register"
+        msg = f"declared: {name!r} is not registered; known are {_names()}; see declared.register"
         raise ConfigError(msg)
 
     return known
+
+
+def _names() -> str:
+    return ", ".join(sorted([*_CLASSES, *_FUNCTIONS]))
 
 
 def _options(strategy: Any) -> dict[str, Any]:

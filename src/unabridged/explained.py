@@ -2,10 +2,12 @@
 Results in words: what left, by which step, and why.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from unabridged.broken import broken
+from unabridged.errors import ConfigError
 from unabridged.records import Change, Drop, Fold, Hold, Insert
 from unabridged.spans import Span
 from unabridged.views import View
@@ -21,6 +23,9 @@ def reason_lines(before: View, changes: Iterable[Change], after: View, seq: int)
     """
     Why entry *seq* is or is not in the view *after*: the log's reasons, then each change's.
     """
+    if not isinstance(seq, int) or isinstance(seq, bool):
+        msg = f"why: expected the number of an entry (int), got {seq!r:.80}"
+        raise ConfigError(msg)
     if not 0 < seq <= before.log.seq:
         yield f"entry {seq}: the log has no such entry, it ends at {before.log.seq}"
         return
@@ -102,23 +107,29 @@ def explanation(result: "TrimResult") -> str:
 
 def _steps(result: "TrimResult") -> Iterator[str]:
     """
-    What each change did.
+    What each change did; what a step reworded for one reason is told at once.
     """
     writes, _ = written(result.before, result.changes)
     not_said = ", only projected (what this step wrote of it before was reverted)"
     said = f", written back (record {result.rec})" if result.rec else ", to be written back"
-    for change in result.changes:
+
+    def line(change: Change) -> tuple[Change | None, str, str, str]:
         mark = said if change in writes else not_said if change.replace else ""
-        step = change.step or "a step"
-        reason = f": {change.reason}" if change.reason else ""
+        alone = None if _rewords(change) else change
+
+        return alone, change.step or "a step", mark, change.reason
+
+    for (change, step, mark, why), alike in itertools.groupby(result.changes, line):
+        reason = f": {why}" if why else ""
         match change:
+            case None:
+                reworded = Span.union(fold.sources for fold in alike if isinstance(fold, Fold))
+                yield f"{step}: {some_entries(reworded)} reworded{mark}{reason}"
             case Insert(into, anchor):
                 where = f"after entry {anchor}" if anchor else "at the head"
                 yield f"{step}: put in {where}: {one_line(str(into))}{reason}"
             case Drop(sources):
                 yield f"{step}: {some_entries(sources)} left{mark}{reason}"
-            case Fold(sources, into) if len(sources) == 1:
-                yield f"{step}: {some_entries(sources)} reworded{mark}{reason}"
             case Fold(sources, into):
                 text = one_line(into.text)
                 yield f"{step}: {some_entries(sources)} folded into {text!r}{mark}{reason}"
@@ -126,12 +137,20 @@ def _steps(result: "TrimResult") -> Iterator[str]:
                 yield f"{step}: {some_entries(sources)} held{reason}"
 
 
+def _rewords(change: Change) -> bool:
+    return isinstance(change, Fold) and len(change.sources) == 1
+
+
 def some_entries(sources: Span) -> str:
     """
-    The entries in words: how many, and which.
+    The entries in words: how many, and which; of many runs the first ones and the last.
     """
     count = len(sources)
-    return f"entry {sources}" if count == 1 else f"{count} entries ({sources})"
+    runs = str(sources).split(", ")
+    if len(runs) > 12:  # noqa: PLR2004  what a line holds
+        runs[9:-1] = ["…"]
+
+    return f"entry {sources}" if count == 1 else f"{count} entries ({', '.join(runs)})"
 
 
 def one_line(text: str) -> str:

@@ -168,7 +168,7 @@ def find(  # noqa: PLR0913  what is wanted of it
         ConfigError: there are no words, or a number is wrong.
     """
     words = _words(query, "find: `query`")
-    names = (exclude,) if isinstance(exclude, str) else tuple(exclude)
+    names = _names(exclude)
     _number("find: `last`", last, least=1, most=MOST_HITS)
     if before is not None:
         _number("find: `before`", before, least=1)
@@ -258,6 +258,15 @@ def _words(query: object, name: str) -> tuple[str, ...]:
         raise ConfigError(msg)
 
     return words
+
+
+def _names(exclude: object) -> tuple[str, ...]:
+    names = (exclude,) if isinstance(exclude, str) else exclude
+    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
+        msg = f"find: `exclude` takes the name of a tool, or several, got {exclude!r:.80}"
+        raise ConfigError(msg)
+
+    return tuple(names)
 
 
 def _number(name: str, number: object, *, least: int = 0, most: int | None = None) -> None:

@@ -76,8 +76,8 @@ def history(thread: str, last: int | None, before: int | None) -> Work[tuple[Eve
     """
     The newest *last* events, in order, of the records before the record *before*.
     """
-    whole(last, "last")
-    whole(before, "before")
+    whole(last, "history: last")
+    whole(before, "history: before")
     state: ThreadState = yield Do("state", (thread,))
     stop = state.rec + 1 if before is None else min(before, state.rec + 1)
     if last is not None and last < 1:

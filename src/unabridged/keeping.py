@@ -80,6 +80,10 @@ class Keeper(Retriever):
                 do = "give them one by one, as in append(*messages)" if many else _BUILD
                 msg = f"append: expected messages, got {type(message).__name__}; {do}"
                 raise ConfigError(msg)
+        if not isinstance(pin, bool):
+            msg = f"append: `pin` must be True or False, got {pin!r:.80}"
+            raise ConfigError(msg)
+        whole(expect, "append: expect")
         if not messages:
             return Appends()
         bodies = [Appended(0, message, pin) for message in messages]
@@ -107,8 +111,8 @@ class Keeper(Retriever):
         """
         The entries as they were appended, with or without those that a person took out.
         """
-        whole(before, "before")
-        whole(last, "last")
+        whole(before, "entries: before")
+        whole(last, "entries: last")
         while True:
             state = yield Do("state", (self.thread,))
             stop = state.seq if before is None else min(state.seq, before - 1)
@@ -122,7 +126,7 @@ class Keeper(Retriever):
 
     # -- views
 
-    def view(self, at: int | None) -> Work[View]:
+    def view(self, at: int | None, what: str = "view: at") -> Work[View]:
         """
         The log's own view, whole; *at* a record, as it was then.
         """
@@ -134,7 +138,7 @@ class Keeper(Retriever):
             except Moved:
                 continue
             return loaded.view()
-        whole(at, "at")
+        whole(at, what)
         yield from self._whole()
         state = yield Do("state", (self.thread,))
         records = yield Do("read", (self.thread,), {"before": min(at, state.rec) + 1})
@@ -147,8 +151,8 @@ class Keeper(Retriever):
         """
         Two views side by side.
         """
-        first = a if isinstance(a, View | TrimResult) else (yield from self.view(a))
-        second = b if isinstance(b, View | TrimResult) else (yield from self.view(b))
+        first = a if isinstance(a, View | TrimResult) else (yield from self.view(a, "diff: a"))
+        second = b if isinstance(b, View | TrimResult) else (yield from self.view(b, "diff: b"))
 
         return difference(first, second)
 
@@ -202,6 +206,9 @@ class Keeper(Retriever):
         """
         The entries that an item stands for.
         """
+        if not isinstance(item, Item):
+            msg = f"sources: expected an item of a view, got {type(item).__name__}"
+            raise ConfigError(msg)
         entries: tuple[Entry, ...] = yield Do("entries", (self.thread, item.sources))
 
         return entries

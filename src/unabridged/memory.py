@@ -87,7 +87,7 @@ class Memory(Settings):
         self,
         store: Store | None = None,
         thread: str = "default",
-        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        strategy: "StrategyLike" = NoCompaction(),  # noqa: B008  a frozen value
         *,
         budget: Budget | int | None = None,
         count: TokenCounter | None = None,
@@ -111,7 +111,7 @@ class Memory(Settings):
         cls,
         path: str | PathLike[str],
         thread: str = "default",
-        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        strategy: "StrategyLike" = NoCompaction(),  # noqa: B008  a frozen value
         *,
         budget: Budget | int | None = None,
         count: TokenCounter | None = None,
@@ -279,6 +279,8 @@ class Memory(Settings):
         """
         The log's own view, before any strategy; *at* a record, the view as it was then.
 
+        *at* 0 it is empty, and at a record that is not there yet it is the view now.
+
         >>> from unabridged import user
         >>> memory = Memory()
         >>> _ = memory.append(user("a"), user("b"))
@@ -311,7 +313,7 @@ class Memory(Settings):
 
     def context(
         self,
-        strategy: StrategyLike | None = None,
+        strategy: "StrategyLike | None" = None,
         *,
         query: str | None = None,
         replace: bool | None = None,
@@ -371,16 +373,16 @@ class Memory(Settings):
 
     @overload
     def compact(
-        self, strategy: StrategyLike | None = None, *, wait: Literal[True] = True
+        self, strategy: "StrategyLike | None" = None, *, wait: Literal[True] = True
     ) -> TrimResult: ...
 
     @overload
     def compact(
-        self, strategy: StrategyLike | None = None, *, wait: Literal[False]
+        self, strategy: "StrategyLike | None" = None, *, wait: Literal[False]
     ) -> "Future[TrimResult]": ...
 
     def compact(
-        self, strategy: StrategyLike | None = None, *, wait: bool = True
+        self, strategy: "StrategyLike | None" = None, *, wait: bool = True
     ) -> "TrimResult | Future[TrimResult]":
         """
         Make a context and write all of it back that can be written.
@@ -388,8 +390,9 @@ class Memory(Settings):
         With `wait=False` a thread does it in the background, and the result
         comes in a future. Meanwhile all goes on as before: appends are kept,
         contexts are made without asking the model that the background asks, and
-        once its write-back is there they use it. A failure is in the future and
-        on the logger, and changes nothing. Wait for the future before `close()`.
+        once its write-back is there they use it. A model that fails is told in the
+        result's warnings, as ever; what is raised is in the future and on the
+        logger, and changes nothing. Wait for the future before `close()`.
 
         >>> from unabridged import Window, user
         >>> memory = Memory(strategy=Window(1))
@@ -408,7 +411,17 @@ class Memory(Settings):
 
     def summary(self) -> str:
         """
-        The text of the newest summary that counts, without its label; "" if there is none.
+        The summary that counts now, of a tree all of them, without the label; "" if there is none.
+
+        It is the newest one that was answered for or written back, also where an
+        older strategy or another process asked for it; nobody is asked.
+
+        >>> from unabridged import Summarize, user
+        >>> memory = Memory(strategy=Summarize(keep_last=1), ask=lambda ask: "Ana flies to Lima.")
+        >>> _ = memory.append(user("I am Ana. To Lima, please."), user("When?"))
+        >>> _ = memory.context()
+        >>> memory.summary()
+        'Ana flies to Lima.'
         """
         return self._drive(self._keeper.summary())
 
@@ -515,6 +528,14 @@ class Memory(Settings):
     def unpin(self, seq: int) -> Record:
         """
         Let go of the block of entry *seq*, also one pinned by its role.
+
+        >>> from unabridged import Window, user
+        >>> memory = Memory(strategy=Window(1))
+        >>> _ = memory.append(user("a"), pin=True)
+        >>> _ = memory.append(user("b"))
+        >>> _ = memory.unpin(1)
+        >>> print(memory.context().text())
+        user: b
         """
         return self._drive(self._keeper.pin(seq, on=False))
 
@@ -610,7 +631,7 @@ class Memory(Settings):
         data: Mapping[str, Any],
         store: Store | None = None,
         thread: str | None = None,
-        strategy: StrategyLike = NoCompaction(),  # noqa: B008  a frozen value
+        strategy: "StrategyLike" = NoCompaction(),  # noqa: B008  a frozen value
         *,
         budget: Budget | int | None = None,
         count: TokenCounter | None = None,

@@ -227,7 +227,7 @@ def user(
 def assistant(
     content: str | Part | Iterable[str | Part] = (),
     *,
-    calls: Iterable[ToolCall] = (),
+    calls: ToolCall | Iterable[ToolCall] = (),
     name: str | None = None,
     id: str | None = None,  # noqa: A002  the field's name
     metadata: Mapping[str, Any] | Json | None = None,
@@ -238,7 +238,7 @@ def assistant(
     >>> str(assistant(calls=[ToolCall("c1", "weather", {"city": "Lima"})]))
     'assistant:  [tool calls: weather({"city":"Lima"})]'
     """
-    parts = (*_message_parts(content), *calls)
+    parts = (*_message_parts(content), *as_parts(calls, "calls"))
     return Message("assistant", parts, name=name, id=id, metadata=metadata)
 
 

@@ -65,10 +65,10 @@ class Strategy:
     asks: ClassVar[bool] = False
     """Whether it asks a model, so that a memory without `ask=` can be refused early."""
 
-    def __or__(self, other: StrategyLike) -> "Pipeline":
+    def __or__(self, other: "StrategyLike") -> "Pipeline":
         return chain(self, other)  # type: ignore[arg-type]  # the mixin is called by its subclass
 
-    def __ror__(self, other: StrategyLike) -> "Pipeline":
+    def __ror__(self, other: "StrategyLike") -> "Pipeline":
         return chain(other, self)  # type: ignore[arg-type]  # the mixin is called by its subclass
 
     def __repr__(self) -> str:
@@ -104,6 +104,12 @@ def _shown(value: object) -> str:
     return repr(value)
 
 
+def _a_function(_instance: object, _attribute: object, value: Any) -> None:
+    if not callable(value):
+        msg = f"custom: expected a function of a view and a context, got {value!r:.80}"
+        raise ConfigError(msg)
+
+
 @frozen(repr=False)
 class Custom(Strategy):
     """
@@ -115,7 +121,7 @@ class Custom(Strategy):
     True
     """
 
-    function: Trimmer
+    function: Trimmer = field(validator=_a_function)
     replace: bool = field(default=False, kw_only=True)
     strict: bool = field(default=False, kw_only=True)
 
@@ -142,7 +148,7 @@ class Custom(Strategy):
                 return f"custom({name}, {', '.join(given)})"
 
 
-def custom(function: Trimmer, *, replace: bool = False, strict: bool = False) -> Custom:
+def custom(function: "Trimmer", *, replace: bool = False, strict: bool = False) -> Custom:
     """
     A function as a step, with options.
 
@@ -159,7 +165,7 @@ def custom(function: Trimmer, *, replace: bool = False, strict: bool = False) ->
     return Custom(function, replace=replace, strict=strict)
 
 
-def written_back(function: Trimmer) -> Custom:
+def written_back(function: "Trimmer") -> Custom:
     """
     A function as a step whose changes are written back to the log.
 
@@ -240,7 +246,7 @@ class Pipeline(Strategy):
         return " | ".join(map(repr, self.steps))
 
 
-def chain(*steps: StrategyLike) -> Pipeline:
+def chain(*steps: "StrategyLike") -> Pipeline:
     """
     The steps as one strategy; chains and lists in it are flattened.
 
@@ -275,7 +281,7 @@ def _flattened(steps: Iterable[Any]) -> Iterable[Any]:
                 raise ConfigError(msg)
 
 
-def step_of(strategy: StrategyLike) -> Strategy:
+def step_of(strategy: "StrategyLike") -> Strategy:
     """
     One strategy of whatever may be a step: itself, or a chain.
     """
@@ -331,7 +337,7 @@ def _outcome(
     if is_async(step):
         given = yield Await(lambda: step(view, ctx))
     elif inspect.isgenerator(given):
-        given = yield from _walked(given)
+        given = yield from _walked(given, label(step))
     elif inspect.isawaitable(given):
         try:
             given = yield Await(lambda: given)
@@ -343,14 +349,14 @@ def _outcome(
     if isinstance(given, str | bytes | Message) or not isinstance(given, Iterable):
         msg = (
             f"step {label(step)}: expected items to keep or a TrimResult, "
-            f"got {type(given).__name__}"
+            f"got {type(given).__name__}; return [item for item in view if …]"
         )
         raise OutcomeError(msg)
 
     return list(given)
 
 
-def _walked(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+def _walked(steps: Generator[Any, Any, Any], step: str) -> Generator[Any, Any, Any]:
     """
     A generator's outcome: what it returns, or the items it yields.
     """
@@ -361,7 +367,16 @@ def _walked(steps: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
         try:
             given = steps.send(reply) if failure is None else steps.throw(failure)
         except StopIteration as done:
-            return items if done.value is None else done.value
+            if done.value is None:
+                return items
+            if items:
+                msg = (
+                    f"step {step}: yielded {type(items[0]).__name__} and returned "
+                    f"{type(done.value).__name__}; yield the items to keep, or return them, "
+                    "not both"
+                )
+                raise OutcomeError(msg) from None
+            return done.value
         reply, failure = None, None
         if isinstance(given, Yielded):
             try:

@@ -20,7 +20,7 @@ from unabridged.contract import (
     TrimContext,
     Yielded,
 )
-from unabridged.errors import NeedsAnswerError, NeedsAsyncError, OutcomeError
+from unabridged.errors import ConfigError, NeedsAnswerError, NeedsAsyncError, OutcomeError
 from unabridged.pipeline import Pipeline, chain
 from unabridged.results import TrimResult
 from unabridged.steps import is_async
@@ -49,7 +49,7 @@ Result = TypeVar("Result")
 
 
 def run(
-    strategy: StrategyLike,
+    strategy: "StrategyLike",
     view: View,
     context: TrimContext = TrimContext(),  # noqa: B008  a frozen value
     ask: AskFunction | None = None,
@@ -71,11 +71,11 @@ def run(
     def answer(request: Yielded) -> Answer:
         return settled_answer(request, answering(request, ask, search, sync=True)())
 
-    return drive(flow(strategy, view, _told(context, ask)), answer)
+    return drive(flow(strategy, view, _told(view, context, ask)), answer)
 
 
 async def arun(
-    strategy: StrategyLike,
+    strategy: "StrategyLike",
     view: View,
     context: TrimContext = TrimContext(),  # noqa: B008  a frozen value
     ask: AskFunction | None = None,
@@ -95,7 +95,7 @@ async def arun(
         given = answering(request, ask, search, sync=False)()
         return checked(request, await given if inspect.isawaitable(given) else given)
 
-    return await adrive(flow(strategy, view, _told(context, ask)), answer)
+    return await adrive(flow(strategy, view, _told(view, context, ask)), answer)
 
 
 def window_of(ask: AskFunction | None) -> int:
@@ -106,7 +106,18 @@ def window_of(ask: AskFunction | None) -> int:
     return window if isinstance(window, int) and window > 0 else 0
 
 
-def _told(context: TrimContext, ask: AskFunction | None) -> TrimContext:
+def _told(view: object, context: TrimContext, ask: AskFunction | None) -> TrimContext:
+    """
+    The context of a run, with what whoever answers says of itself; what is given is looked at.
+    """
+    if not isinstance(view, View):
+        msg = (
+            f"run: expected a View, got {type(view).__name__}; testing.view_of(messages) makes one"
+        )
+        raise ConfigError(msg)
+    if ask is not None and not callable(ask):
+        msg = f"run: ask= must be a function from an Ask to text, got {type(ask).__name__}"
+        raise ConfigError(msg)
     window = 0 if context.window else window_of(ask)
     return evolve(context, window=window) if window else context
 
@@ -156,7 +167,7 @@ async def adrive(
 
 
 def flow(
-    strategy: StrategyLike, view: View, context: TrimContext
+    strategy: "StrategyLike", view: View, context: TrimContext
 ) -> Generator[Yielded, Any, TrimResult]:
     """
     The run as a flow, for who drives it: `run`, `arun`, a memory.

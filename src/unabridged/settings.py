@@ -2,6 +2,7 @@
 What a memory is made of, checked when it is made.
 """
 
+import os
 from collections.abc import Iterator
 
 import attrs
@@ -52,6 +53,8 @@ class Settings:
                 msg = f"{name}= must be a function, got {type(function).__name__}"
                 if name == "count" and isinstance(function, str):
                     msg += f"; tokens.for_model({function!r}) makes the counter of a model"
+                if name == "ask" and isinstance(function, str):
+                    msg += f"; asking.openai(client, {function!r}) makes one of your client"
                 raise ConfigError(msg)
         if not isinstance(budget, int | Budget | None):
             msg = f"budget= must be a number of tokens or a Budget, got {budget!r}"
@@ -196,6 +199,9 @@ def checked_path(path: object) -> None:
     """
     Refuse a path that SQLite would take for a file without a name, gone at the end.
     """
+    if not isinstance(path, str | os.PathLike):
+        msg = f"Memory.open needs the path of a file, got {type(path).__name__}"
+        raise ConfigError(msg)
     if not str(path):
         msg = "Memory.open needs the path of a file, got ''; Memory() keeps a chat in memory"
         raise ConfigError(msg)

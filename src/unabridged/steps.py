@@ -9,7 +9,7 @@ warning, or refused under `strict`.
 import functools
 import inspect
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from unabridged.errors import OutcomeError, PairingError
 from unabridged.items import Item
@@ -68,7 +68,7 @@ def settled(
         PairingError: under *strict*, it parted a call from its result.
     """
     kept, rewritten, put_in = _read(view, outcome, step)
-    warnings: list[str] = []
+    warnings = [f"step {step}: {told}" for told in _taken_apart(view, kept, put_in)]
     for place, why in _forgotten(view, kept):
         error = PairingError if why.startswith("parted") else OutcomeError
         text = f"step {step}: {why}, entry {view.at(place).sources}"
@@ -120,6 +120,27 @@ def _read(
         anchor = given.first
 
     return kept, rewritten, put_in
+
+
+def _taken_apart(
+    view: View, kept: set[int], put_in: Iterable[tuple[Message, int]]
+) -> Iterator[str]:
+    """
+    Word that messages of items were given instead of the items, which is hardly ever meant.
+    """
+    given = {id(message) for message, _ in put_in}
+    if not given:
+        return
+    apart = Span.union(
+        item.sources
+        for place, item in enumerate(view.loaded)
+        if place not in kept and id(item.message) in given
+    )
+    if apart:
+        yield (
+            f"left out the items of {apart} and put their messages in anew, as of no entry; "
+            "return the items to keep them"
+        )
 
 
 def _forgotten(view: View, kept: set[int]) -> list[tuple[int, str]]:

@@ -44,16 +44,17 @@ class Prefix:
     out_of: int
 
 
-@frozen
+@frozen(repr=False)
 class TrimResult:
     """
     What a strategy or chain worked out.
 
     *over* says by how much what must stay is over a limit; *warnings* say what
-    did not go as asked. *rec* is the record by which a memory wrote the changes
-    back (0: none), *usage* what the provider reported (`Memory.report_usage`).
-    *count* and *previous* are those of the context; *ended* is the last step's
-    result, whose view is the one after these changes.
+    did not go as asked (that a prefix broke is told by `explain()` alone). *rec*
+    is the record by which a memory wrote the changes back (0: none), *usage*
+    what the provider reported (`Memory.report_usage`). *count* and *previous*
+    are those of the context; *ended* is the last step's result, whose view is
+    the one after these changes.
 
     >>> from unabridged import Window, run
     >>> from unabridged.testing import user, view_of
@@ -62,6 +63,8 @@ class TrimResult:
     user: b
     >>> result.why(1)
     'entry 1 left by Window(1): before the last 1 message'
+    >>> result
+    TrimResult(1 of 2 messages)
     """
 
     before: View
@@ -212,6 +215,12 @@ class TrimResult:
         """
         changes, _ = written(self.before, self.changes, everything=replace)
         return Compacted(changes, self.before.head) if changes else None
+
+    def __repr__(self) -> str:
+        given = {name: getattr(self, name) for name in ("rec", "over", "warnings", "usage")}
+        told = [f", {name}={value!r}" for name, value in given.items() if value]
+
+        return f"TrimResult({len(self.view)} of {len(self.before)} messages{''.join(told)})"
 
     def _total(self, messages: Iterable[Message]) -> int:
         return kept(exact() if self.count is None else self.count).total(messages)

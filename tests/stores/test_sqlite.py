@@ -89,7 +89,7 @@ class TestSqliteStore:
         """
         A path that cannot be opened is a `StoreError`.
         """
-        with pytest.raises(StoreError, match="unable to open"):
+        with pytest.raises(StoreError, match="this is a directory; give the path of a file in it"):
             SqliteStore(path.parent)
 
     def test_not_a_database(self, path):

@@ -7,7 +7,7 @@ Both report a comment that silences nothing, so whatever they stop refusing show
 # pyright: reportUnnecessaryTypeIgnoreComment=true
 
 from asyncio import Task
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
 
@@ -119,6 +119,11 @@ def summed_up(view: View, ctx: TrimContext) -> Flow:
     return fold(view, view[:2], into=system(text), reason="summed up")
 
 
+def headed(view: View, ctx: TrimContext) -> Generator[Ask, str, list[Item | Message]]:
+    text = yield Ask(tuple(view[:2]), prompt="A line.")
+    return [system(text), *view[2:]]
+
+
 @frozen(repr=False)
 class Mine(Strategy):
     last: int
@@ -135,7 +140,7 @@ class Plain:
 # -- wherever a strategy may stand
 
 steps: Pipeline = chain(Window(40), newest, partial(last, count=2), [dated, later], Mine(2))
-piped: Pipeline = Window(40) | TokenBudget(8_000) | without_heartbeats | [louder, summed_up]
+piped: Pipeline = Window(40) | TokenBudget(8_000) | without_heartbeats | [louder, summed_up, headed]
 before: Pipeline = newest | Window(40)
 strategies: list[CompactionStrategy] = [
     NoCompaction(),

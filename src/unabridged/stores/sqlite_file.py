@@ -139,6 +139,9 @@ class SqliteFile:
         if self.path != ":memory:" and not Path(self.path).absolute().parent.is_dir():
             msg = f"{self.path}: its directory does not exist; create it first"
             raise StoreError(msg)
+        if self.path != ":memory:" and Path(self.path).is_dir():
+            msg = f"{self.path}: this is a directory; give the path of a file in it"
+            raise StoreError(msg)
         connection = sqlite3.connect(
             self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
         )

@@ -170,7 +170,7 @@ def undeletable(thread: str, forks: Iterable[str]) -> str:
     Why a thread with forks is not deleted.
     """
     names = ", ".join(map(repr, sorted(forks)))
-    return f"thread {thread!r}: {names} read on in it as forks; delete these first"
+    return f"thread {thread!r} cannot be deleted: forked from it are {names}; delete these first"
 
 
 def _expected(thread: str, state: ThreadState, expect: int | None) -> None:

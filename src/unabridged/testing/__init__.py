@@ -7,7 +7,7 @@ your own to every law with `check_strategy`, a store with `check_store`.
 What generates needs the extra `unabridged[test]`; it loads on first access.
 """
 
-import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from unabridged.messages import assistant, system, tool, user
@@ -91,4 +91,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    if importlib.util.find_spec("hypothesis"):
+        return __all__
+
+    return [name for name in __all__ if name not in _MODULES | {*_LATER}]  # so `help` can be read

@@ -11,7 +11,7 @@ from typing import TypeAlias
 try:
     from hypothesis import HealthCheck, Phase, given, settings
 except ImportError as error:  # pragma: no cover
-    msg = "unabridged.testing.checking generates with hypothesis; install `unabridged[test]`"
+    msg = "unabridged.testing.checking generates with hypothesis; pip install 'unabridged[test]'"
     raise ImportError(msg) from error
 
 from unabridged.contract import StrategyLike, TrimContext
@@ -37,7 +37,7 @@ Law: TypeAlias = Callable[..., None]
 
 
 def algebra(
-    strategy: StrategyLike,
+    strategy: "StrategyLike",
     log: Log,
     context: TrimContext = CONTEXT,
     ask: AskFunction = short,
@@ -80,7 +80,7 @@ LAWS: tuple[Law, ...] = (
 
 
 def check_strategy(
-    strategy: StrategyLike,
+    strategy: "StrategyLike",
     *,
     ask: AskFunction | None = None,
     context: TrimContext = CONTEXT,

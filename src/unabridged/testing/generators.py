@@ -12,7 +12,7 @@ from attrs import evolve, frozen
 try:
     from hypothesis import strategies as st
 except ImportError as error:  # pragma: no cover
-    msg = "unabridged.testing.generators generates with hypothesis; install `unabridged[test]`"
+    msg = "unabridged.testing.generators generates with hypothesis; pip install 'unabridged[test]'"
     raise ImportError(msg) from error
 
 from unabridged.contract import TrimContext

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from unabridged.contract import Ask
+from unabridged.errors import ConfigError
 from unabridged.messages import Message, ToolCall, assistant, tool, user
 from unabridged.records import Appended, Body, Entry
 from unabridged.results import TrimResult
@@ -31,6 +32,11 @@ def view_of(
     >>> [(item.message.text, item.pin) for item in view]
     [('a', 'hand'), ('b', '')]
     """
+    messages = tuple(messages)
+    wrong = [message for message in messages if not isinstance(message, Message)]
+    if wrong:
+        msg = f"view_of: expected messages, as of user(…), got {type(wrong[0]).__name__}"
+        raise ConfigError(msg)
     held = frozenset(pinned)
     store = InMemoryStore()
     bodies: list[Body] = [

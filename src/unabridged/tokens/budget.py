@@ -45,7 +45,8 @@ class Budget:
     rest is for the history, which includes system messages that stand in the
     log. *tools* may be the definitions themselves and *system* the text: they
     are counted at once with *count* (`tokens.exact()` by default), and the
-    budget holds the numbers.
+    budget holds the numbers. A prompt given to `Memory.context(system=…)` is
+    counted there already, so leave it out here.
 
     Raises:
         ConfigError: a number is not an int, is too small, or nothing is left;
