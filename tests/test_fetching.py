@@ -361,7 +361,7 @@ class TestMarkers:
             (ClipToolResults(40), ["3.1", "3.2"]),
             (ClipArguments(40), ["2.1", "2.2"]),
             (ClipMessages(40), ["1"]),
-            (Deduplicate(), ["3.1", "3.2"]),
+            (Deduplicate(), ["1", "3.1"]),
         ):
             shown = memory.context(step).text()
             assert found == re.findall(r"entry ([0-9.]+)", shown)
