@@ -42,7 +42,9 @@ class Deduplicate(Strategy):
     Args:
         min_tokens: texts of fewer tokens stay.
         count: a counter of its own; the memory's by default.
-        replace: write the markers back to the log's view; entries stay whole.
+        replace: write the markers back to the log's view; entries stay whole. Where
+            a later step writes back what it makes of the newest and this one does
+            not, the earlier ones come back: it is the newest no more.
 
     Raises:
         ConfigError: *min_tokens* is below 1.
