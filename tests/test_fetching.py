@@ -369,7 +369,7 @@ class TestMarkers:
             (ClipToolResults(40), ["3.1", "3.2"]),
             (ClipArguments(40), ["2.1", "2.2"]),
             (ClipMessages(40), ["1"]),
-            (Deduplicate(), ["3.1", "3.2"]),
+            (Deduplicate(), ["1", "3.1"]),
         ):
             shown = memory.context(step).text()
             assert found == re.findall(r"entry ([0-9.]+)", shown)
@@ -473,6 +473,23 @@ class TestFind:
         assert ["6", "5", "1"] == handles(memory.find("door", exclude="recall"))
         assert ["6", "1"] == handles(memory.find("door", exclude=["recall", "look"]))
 
+    @pytest.mark.parametrize("later", [0, 253, 254, 255, 256, 257, 600])
+    def test_passes_over_a_tool_wherever_its_call_stands(self, later):
+        """
+        Also before the slice of the log in which its result is, far before it, or nowhere.
+        """
+        memory = remembered(
+            result("c0", "an orphan's door"),
+            user("first door"),
+            call("c1", "c2", name="recall"),
+            result("c1", "door"),
+            *(user(f"q{number}") for number in range(later)),
+            result("c2", "late door"),
+            *(user(f"q{number}") for number in range(later)),
+        )
+
+        assert ["2", "1"] == handles(memory.find("door", exclude="recall"))
+
     def test_does_not_give_what_a_person_took_out(self):
         """
         Unless that is asked for.
@@ -508,6 +525,13 @@ class TestFind:
         for wrong, told in (
             (lambda: memory.find(""), "find: `query` takes words to look for, got ''"),
             (lambda: memory.find(None), "find: `query` takes words to look for, got None"),
+            (
+                lambda: memory.find(" ".join(map(str, range(33)))),
+                (
+                    "find: `query` takes up to 32 words of 5,000 characters together, "
+                    "got 33 of 56; give those that are rare"
+                ),
+            ),
             (lambda: memory.find("a", last=0), "find: `last` takes an int of 1 to 100, got 0"),
             (lambda: memory.find("a", last=101), "find: `last` takes an int of 1 to 100, got 101"),
             (

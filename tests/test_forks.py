@@ -201,6 +201,22 @@ class TestFork:
         with pytest.raises(ConfigError, match="has no record 0; it holds none"):
             Memory(store).fork("other")
 
+    def test_refuses_a_store_that_knows_nothing_of_forks(self):
+        """
+        As one that was written before there were any; it takes it for any other record.
+        """
+
+        class Older(InMemoryStore):
+            def append(self, thread, bodies, **options):
+                taken = [Noted(()) if isinstance(body, Forked) else body for body in bodies]
+                return super().append(thread, taken, **options)
+
+        memory = memory_of(Older(), *talk(2))
+
+        with pytest.raises(StoreError, match="the store of thread 'default' cannot make forks"):
+            memory.fork("other")
+        assert ("default",) == memory.threads()
+
     def test_refuses_a_name_that_somebody_takes_meanwhile(self):
         """
         Between the look and the append.

@@ -187,6 +187,7 @@ class TestRecall:
             {"handle": 2, "start": "", "length": "100", "query": "", "find": ""},
             {"handle": 2.0, "start": 0.0, "before": None},
             {"handle": "entry 2", "start": "0"},
+            {"handle": "2", "start": 0, "length": 0, "find": "", "query": "", "before": 0},
         ):
             assert "one two three" == answer(recall, **given_)["text"]
         assert ["2"] == [hit["handle"] for hit in answer(recall, find="two")["found"]]
@@ -219,6 +220,20 @@ class TestRecall:
 
         assert ["error"] == list(said)
         assert said["error"].startswith(told)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_says_so_of_what_cannot_be_spelled(self, name):
+        """
+        A number of too many digits, alone or within, or lists in lists without end.
+        """
+        deep = []
+        for _ in range(10_000):
+            deep = [deep]
+
+        for wrong in (10**5_000, -(10**5_000), [10**5_000], {"a": 10**5_000}, deep):
+            said = answer(recalled(user("hello")), **{"handle": "1", name: wrong})
+
+            assert "text" in said or len(said["error"]) <= 200
 
     def test_does_not_read_what_a_person_took_out(self):
         """

@@ -26,7 +26,7 @@ from unabridged.ledger import Gone, Late, Undone
 from unabridged.links import Links, OpenCall
 from unabridged.records import Fold
 from unabridged.spans import NOTHING, Span
-from unabridged.states import ThreadState
+from unabridged.states import ThreadState, lasting
 
 __all__ = [
     "PARTS",
@@ -149,6 +149,8 @@ def _state(data: Mapping[str, Any]) -> ThreadState:
     folds, gone, lost = fields.get("folds", ()), fields.get("gone", ()), fields.get("lost", NOTHING)
     taken = [lost, *(fold.sources for fold in folds), *(one.sources for one in gone)]
     live = Span.between(1, seq) - Span.union(taken)
+    if folds and lost:  # earlier versions kept the rewordings of what they destroyed
+        fields["folds"] = lasting(folds, lost)
 
     return ThreadState(rec=rec, seq=seq, links=links, live=live, **fields)
 

@@ -118,7 +118,7 @@ def fork(thread: str, name: str, at: int | None) -> Work[Receipt]:
 
     Raises:
         ConfigError: there is no such record, or there is such a thread already.
-        StoreError: the store deleted entries of this one.
+        StoreError: the store deleted entries of this one, or knows nothing of forks.
     """
     whole(at, "fork: at")
     if name == thread:
@@ -139,6 +139,13 @@ def fork(thread: str, name: str, at: int | None) -> Work[Receipt]:
         receipt: Receipt = yield Do("append", (name, [Forked(thread, rec)]), {"expect": 0})
     except LogConflictError as error:  # somebody made it meanwhile
         raise ConfigError(taken) from error
+    if [record.rec for record in receipt.records] != [rec + 1]:  # written before there were forks
+        yield Do("delete", (name,))
+        msg = (
+            f"fork: the store of thread {thread!r} cannot make forks: it began thread {name!r} "
+            "without what that goes on from; `Store.append` says what it has to do with a Forked"
+        )
+        raise StoreError(msg)
 
     return receipt
 

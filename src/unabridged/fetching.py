@@ -25,6 +25,8 @@ PLACES = 20  # of a text that are shown; how many there are is said
 MARGIN = 80  # characters on each side of one
 SLICE = 256  # entries that are read at once
 MOST_HITS = 100
+MOST_WORDS = 32  # each is looked for in each entry
+MOST_LETTERS = 5_000
 
 
 @frozen
@@ -180,8 +182,7 @@ def find(  # noqa: PLR0913  what is wanted of it
     every: list[Excerpt] = []
     some: list[Excerpt] = []
     while left and len(every) < last:
-        entries = yield Do("entries", (thread, left.tail(SLICE)))
-        left = left - left.tail(SLICE)
+        entries, left = yield from _newest(thread, left, with_calls=bool(names))
         passed = _of_tools(entries, names) if names else frozenset[int]()
         for entry in reversed(entries):
             out = entry.seq in passed or entry.message in seen
@@ -197,6 +198,36 @@ def find(  # noqa: PLR0913  what is wanted of it
     more = int(found[-1].handle) if len(found) == last else 0
 
     return Findings(tuple(found), every=bool(every) or not some, more=more if more > 1 else 0)
+
+
+def _newest(thread: str, left: Span, *, with_calls: bool) -> Work[tuple[list[Entry], Span]]:
+    """
+    The newest of the entries *left*, back to the calls of results among them, and which then are.
+    """
+    entries: list[Entry] = []
+    while left:
+        entries = [*(yield Do("entries", (thread, left.tail(SLICE)))), *entries]
+        left = left - left.tail(SLICE)
+        if not with_calls or not _lacks_calls(entries):
+            break
+
+    return entries, left
+
+
+def _lacks_calls(entries: Iterable[Entry]) -> bool:
+    """
+    Whether the call of a result among these stands before the first of them.
+    """
+    first = 0
+    called: set[str] = set()
+    for entry in entries:
+        first = first or entry.seq
+        results = entry.message.tool_results
+        if entry.head < first and any(result.call_id not in called for result in results):
+            return True
+        called |= {call.id for call in entry.message.tool_calls}
+
+    return False
 
 
 def _of_tools(entries: Iterable[Entry], names: tuple[str, ...]) -> frozenset[int]:
@@ -252,9 +283,19 @@ def _excerpts(handle: str, text: str, places: list[range]) -> Iterator[Excerpt]:
 
 
 def _words(query: object, name: str) -> tuple[str, ...]:
+    """
+    The words to look for, so few that looking for them takes no long time.
+    """
     words = words_of(query) if isinstance(query, str) else ()
     if not words:
         msg = f"{name} takes words to look for, got {query!r:.80}"
+        raise ConfigError(msg)
+    letters = sum(map(len, words))
+    if len(words) > MOST_WORDS or letters > MOST_LETTERS:
+        msg = (
+            f"{name} takes up to {MOST_WORDS} words of {MOST_LETTERS:,} characters together, got "
+            f"{len(words):,} of {letters:,}; give those that are rare"
+        )
         raise ConfigError(msg)
 
     return words

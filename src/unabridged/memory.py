@@ -252,7 +252,7 @@ class Memory(Settings):
         some come, and `every` is False. The log is read in slices, from the end.
 
         Args:
-            query: words, with spaces between them.
+            query: up to 32 words, with spaces between them.
             last: the most entries, up to 100.
             before: only entries before this one; `more` says where to go on.
             exclude: names of tools whose calls and results are passed over.
@@ -260,7 +260,7 @@ class Memory(Settings):
             retracted: find also what was retracted, rewound or cleared by hand.
 
         Raises:
-            ConfigError: there are no words, or a number is wrong.
+            ConfigError: there are no words or too many, or a number is wrong.
 
         >>> from unabridged import user
         >>> memory = Memory()

@@ -28,7 +28,7 @@ from unabridged.records import (
 )
 from unabridged.spans import NOTHING, Span
 
-__all__ = ["PINNED_ROLES", "Log", "ThreadState", "advance", "rebuilt"]
+__all__ = ["PINNED_ROLES", "Log", "ThreadState", "advance", "lasting", "rebuilt"]
 
 PINNED_ROLES = frozenset({"system", "developer"})
 KEPT_NOTES = 32
@@ -150,6 +150,18 @@ def rebuilt(records: Iterable[Record]) -> ThreadState:
         history.take(record, marks)
 
     return state
+
+
+def lasting(folds: Iterable[Fold], lost: Span) -> tuple[Fold, ...]:
+    """
+    The stand-ins that outlive the destroyed entries *lost*: a rewording goes with its entry.
+
+    >>> from unabridged.testing import user
+    >>> folds = [Fold(Span.one(1), user("a")), Fold(Span.between(2, 3), user("b"))]
+    >>> lasting(folds, Span.between(1, 2)) == (folds[1],)
+    True
+    """
+    return tuple(fold for fold in folds if len(fold.sources) > 1 or fold.sources.isdisjoint(lost))
 
 
 class _Replay:
@@ -288,7 +300,7 @@ def _decide(state: ThreadState, record: Record, log: Log) -> ThreadState:
         decided=record.rec,
         decided_seq=state.seq,
         live=ledger.live - state.lost,
-        folds=ledger.ordered(),
+        folds=lasting(ledger.ordered(), state.lost),
         gone=tuple(ledger.gone),
         undone=undone,
         skipped=skipped,

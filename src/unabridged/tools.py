@@ -131,7 +131,8 @@ class _Tool:
         find, query = _words(arguments, "find"), _words(arguments, "query")
         if handle:
             options = {"start": _number(arguments, "start") or 0, "find": find or query or None}
-            return _Asked("fetch", handle, {**options, "length": _number(arguments, "length")})
+            length = _number(arguments, "length") or None  # none of it is what nobody asks for
+            return _Asked("fetch", handle, {**options, "length": length})
         if not (query or find):
             msg = "give `handle` (the entry that a marker names) or `query` (words to look for)"
             raise _Mistake(msg)
@@ -317,7 +318,7 @@ def _words(arguments: Mapping[str, Any], name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        msg = f"`{name}` takes text or null, got {plain(repr(value))}"
+        msg = f"`{name}` takes text or null, got {plain(_spelled(value))}"
         raise _Mistake(msg)
 
     return value.strip()
@@ -340,9 +341,11 @@ def _number(arguments: Mapping[str, Any], name: str) -> int | None:
 
 def _spelled(value: object) -> str:
     """
-    A number as text, whether a model wrote 12, 12.0 or "12".
+    A number as text, whether a model wrote 12, 12.0 or "12"; any other value, as far as it can be.
     """
     if isinstance(value, int | float) and abs(value) >= TOO_LARGE:
         return "a number that is too large"
-
-    return str(value).strip().removesuffix(".0")
+    try:
+        return str(value).strip().removesuffix(".0")
+    except (ValueError, RecursionError):  # a number too large, or too deep, within
+        return f"a {type(value).__name__}"

@@ -10,7 +10,9 @@ from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from unabridged.codec_states import state_from_json, state_to_json
 from unabridged.errors import LogConflictError, StoreError
+from unabridged.memory import Memory
 from unabridged.messages import Message, Reasoning, ToolCall, assistant, system, tool, user
 from unabridged.records import (
     Appended,
@@ -28,6 +30,7 @@ from unabridged.records import (
 from unabridged.spans import Span
 from unabridged.states import ThreadState, rebuilt
 from unabridged.stores import InMemoryStore, SqliteStore
+from unabridged.testing import logs
 from unabridged.testing.stores import check_store
 
 
@@ -299,3 +302,41 @@ def deleted(store: Any, thread: str) -> str:
     except StoreError as error:
         return str(error)
     return ""
+
+
+class TestRetain:
+    @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(logs(), st.sampled_from([1, 2, 4]), st.booleans())
+    def test_a_memory_reads_on_whatever_is_destroyed(self, log, retain, in_a_file):
+        """
+        Its view holds only entries that are there, also where they were reworded or came back.
+        """
+        store = SqliteStore(":memory:", retain) if in_a_file else InMemoryStore(retain)
+        memory = Memory(store)
+        for body in log.bodies:
+            if not isinstance(body, Forked):
+                outcome(store, [body], None, "default")
+            there = Span.of(entry.seq for entry in memory.entries())
+            alone = Span.of(item.first for item in memory.view() if not item.wide)
+
+            assert alone <= there
+            assert Memory(store).view().messages == memory.view().messages
+        store.close()
+
+    @pytest.mark.parametrize("kind", ["in memory", "in a file"])
+    def test_a_rewording_goes_with_its_entry(self, kind, tmp_path):
+        """
+        Also where an earlier version kept it; a stand-in for several entries stays.
+        """
+        path = tmp_path / "a.db"
+        store = InMemoryStore(4) if kind == "in memory" else SqliteStore(path, 4)
+        store.append("a", [Appended(0, user(text)) for text in ("1", "2", "3", "4")])
+        folds = [Fold(Span.of([1, 2]), system("told")), Fold(Span.one(3), user("three"))]
+        store.append("a", [Compacted(folds, 4)])
+        store.append("a", [Appended(0, user(text)) for text in ("5", "6", "7")])
+        left, state = (folds[0],), store.state("a")
+        old = evolve(state, folds=tuple(folds))
+        store.close()
+
+        assert left == state.folds
+        assert left == state_from_json(state_to_json(old)).folds

@@ -361,6 +361,20 @@ class TestForks:
                 assert (1, Span.one(1)) == (made.seq, made.role)
                 assert made == rebuilt(slow.read("b"))
 
+    def test_an_earlier_version_destroys_nothing_that_is_shared(self, path):
+        """
+        One that has the file open while it is upgraded knows nothing of forks.
+        """
+        with SqliteStore(path, synchronous="OFF") as store:
+            store.append("a", said("1", "2", "3"))
+            store.append("b", [Forked("a", 2)])
+            for deletes in ("thread = 1", "thread = 1 AND seq >= 1 AND seq <= 1"):
+                with pytest.raises(sqlite3.IntegrityError, match="share its entries; upgrade"):
+                    changed(path, f"DELETE FROM records WHERE {deletes}")  # noqa: S608  constants
+            changed(path, "DELETE FROM records WHERE thread = 1 AND seq >= 3 AND seq <= 3")
+
+            assert ["1", "2"] == [e.message.text for e in store.entries("b", Span.between(1, 2))]
+
     def test_indexes_are_used(self, path):
         """
         The forks of a thread are found by index.

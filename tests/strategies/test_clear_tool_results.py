@@ -11,6 +11,7 @@ from unabridged import (
     ClearToolResults,
     ClipArguments,
     ClipToolResults,
+    Deduplicate,
     Document,
     Image,
     Memory,
@@ -346,6 +347,21 @@ class TestStablePrefixes:
 
         assert (27, 27) == breaks(ClearToolResults(3))
         assert (3, 24) == breaks(ClearToolResults(3, at_least=3_900))
+
+    def test_holds_where_newer_results_shrink(self):
+        """
+        They take less room then, and what was cleared for their sake stays cleared.
+        """
+        clear = ClearToolResults(None, keep_tokens=550, at_least=1, exclude="again")
+        page = " ".join(f"line{n}" for n in range(90))
+        memory = Memory(strategy=Deduplicate() | clear, count=words)
+        memory.append(user("q"), call("c1"), result("c1", ROWS), call("c2"), result("c2", page))
+        before = memory.context()
+        memory.append(call("c3", name="again"), result("c3", page))
+        after = memory.context()
+
+        assert CLEARED.format(3) == before.messages[2].text == after.messages[2].text
+        assert page not in after.messages[4].text
 
     def test_holds_in_another_process(self):
         """

@@ -3,10 +3,12 @@ Keeping one of several equal texts.
 """
 
 import json
+import re
 
 import pytest
 
 from unabridged import (
+    ClearToolResults,
     ClipToolResults,
     Deduplicate,
     Image,
@@ -31,6 +33,7 @@ from unabridged.messages import ToolResult
 from unabridged.results import unchanged
 from unabridged.testing import call, check_strategy, replies, result, talk, texts, view_of
 from unabridged.tokens import of_text, words
+from unabridged.tools import recall
 
 WORDS = TrimContext(count=words)
 PAGE = " ".join(f"line{n}" for n in range(90))
@@ -39,9 +42,9 @@ OTHER = " ".join(f"item{n}" for n in range(90))
 
 def again(entry):
     """
-    The marker that points to an entry.
+    The marker of an entry whose text comes again.
     """
-    return f"[the same 90 tokens again further down: entry {entry}]"
+    return f"[the same 90 tokens again further down; the whole is entry {entry}]"
 
 
 def seen(messages, step=Deduplicate(), **options):  # noqa: B008  a frozen value
@@ -73,15 +76,15 @@ class TestDeduplicate:
 
             assert unchanged(view) == run(Deduplicate(), view, WORDS)
 
-    def test_keeps_the_newest_and_points_to_it(self):
+    def test_keeps_the_newest_and_names_the_others(self):
         """
-        Results that were given again; each marker points to the next, and never changes again.
+        Results that were given again; each marker names its own entry, and never changes again.
         """
         twice = [user("q"), *read(1), *read(2, OTHER), *read(3)]
         once_more = [*twice, *read(4)]
 
-        assert ["q", "", again(7), "", OTHER, "", PAGE] == seen(twice)
-        assert ["q", "", again(7), "", OTHER, "", again(9), "", PAGE] == seen(once_more)
+        assert ["q", "", again(3), "", OTHER, "", PAGE] == seen(twice)
+        assert ["q", "", again(3), "", OTHER, "", again(7), "", PAGE] == seen(once_more)
 
     def test_takes_words_and_results_alike(self):
         """
@@ -89,7 +92,7 @@ class TestDeduplicate:
         """
         messages = [user([Text(PAGE), Text(" See?")]), assistant(PAGE), *read(1), *talk(1)]
 
-        assert [f"{again(2)} See?", again(4), "", PAGE, "q1", "a1"] == seen(messages)
+        assert [f"{again(1)} See?", again(2), "", PAGE, "q1", "a1"] == seen(messages)
 
     def test_takes_as_long_texts_as_it_is_asked_to(self):
         """
@@ -98,7 +101,7 @@ class TestDeduplicate:
         messages = [user("q"), *read(1), *read(2), *talk(1)]
         nine = [user("q"), *read(1, "a " * 9), *read(2, "a " * 9), *talk(1)]
 
-        assert again(5) == seen(messages, Deduplicate(min_tokens=90))[2]
+        assert again(3) == seen(messages, Deduplicate(min_tokens=90))[2]
         assert PAGE == seen(messages, Deduplicate(min_tokens=91))[2]
         assert "a " * 9 == seen(nine, Deduplicate(min_tokens=1))[2]
 
@@ -110,7 +113,7 @@ class TestDeduplicate:
         view = view_of([user("q"), call("a", "b"), both, *read(1), *talk(1)])
         made = run(Deduplicate(), view, WORDS).messages[2].tool_results
 
-        assert [again("3.2"), again(5)] == [result.text for result in made]
+        assert [again("3.1"), again("3.2")] == [result.text for result in made]
 
     def test_leaves_equal_words_in_one_message(self):
         """
@@ -177,14 +180,14 @@ class TestDeduplicate:
 
     def test_goes_before_what_clips(self):
         """
-        The newest is clipped, the others point to it, and each handle gives the whole.
+        The newest is clipped, the others have markers, and each handle gives the whole.
         """
         step = Deduplicate() | ClipToolResults(40)
         memory = Memory(strategy=step, count=words)
         memory.append(user("q"), *read(1), *read(2), *talk(1))
         shown = texts(memory.context())
 
-        assert again(5) == shown[2]
+        assert again(3) == shown[2]
         assert "the whole is entry 5" in shown[4]
         assert PAGE == memory.fetch("3").text == memory.fetch("5").text
 
@@ -197,10 +200,32 @@ class TestDeduplicate:
         done = memory.context()
         memory.append(*read(3), *talk(1))
 
-        assert again(5) == memory.view()[2].message.text
-        assert [again(5), again(9)] == texts(memory.context())[2:5:2]
+        assert again(3) == memory.view()[2].message.text
+        assert [again(3), again(5)] == texts(memory.context())[2:5:2]
         memory.revert(done.rec)
         assert PAGE == memory.view()[2].message.text
+
+    def test_names_what_can_be_read_also_once_the_newest_was_taken_out(self):
+        """
+        By hand, after the markers were written back: the text is in the log, and read by them.
+        """
+        for how in (lambda memory: memory.retract(5), lambda memory: memory.rewind(4)):
+            memory = Memory(strategy=Deduplicate(replace=True), count=words)
+            memory.append(user("q"), *read(1), *read(2), *talk(1))
+            memory.context()
+            how(memory)
+            (named,) = re.findall(r"entry ([0-9.]+)", memory.context().messages[2].text)
+
+            assert PAGE == json.loads(recall(memory)(handle=named))["text"]
+
+    def test_is_not_cleared_again(self):
+        """
+        Nothing is left to clear of a marker, though that of a cleared result is shorter.
+        """
+        messages = [user("q"), *read(1), *read(2), *talk(1)]
+        shown = seen(messages, Deduplicate() | ClearToolResults(0))
+
+        assert [again(3), "[look result cleared: 90 tokens; the whole is entry 5]"] == shown[2:5:2]
 
     def test_is_valid_for_every_provider(self):
         """

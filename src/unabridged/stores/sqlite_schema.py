@@ -55,7 +55,12 @@ CREATE TABLE forks (
   seq INTEGER NOT NULL
 );
 CREATE INDEX forks_of ON forks (parent, seq);
+CREATE TRIGGER shared BEFORE DELETE ON records
+WHEN EXISTS (SELECT 1 FROM forks WHERE parent = OLD.thread AND seq >= OLD.seq)
+BEGIN SELECT RAISE(ABORT, 'forks of this thread share its entries; upgrade unabridged'); END;
 """
+# a process of an earlier version that has the file open still knows nothing of forks: the trigger
+# is for it
 _UPGRADES = {2: _FORKS}
 _PAUSE = 0.01
 
@@ -135,7 +140,7 @@ def _create(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:
-    for statement in script.split(";"):
+    for statement in script.split(";\n"):
         connection.execute(statement)
 
 

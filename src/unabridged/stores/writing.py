@@ -22,7 +22,7 @@ from unabridged.records import (
     Reverted,
 )
 from unabridged.spans import NOTHING, Span
-from unabridged.states import Log, ThreadState, advance
+from unabridged.states import Log, ThreadState, advance, lasting
 
 __all__ = [
     "admitted",
@@ -268,12 +268,13 @@ def without(state: ThreadState, lost: Span) -> ThreadState:
     """
     The state once these entries are destroyed: they are no longer in any view.
 
-    A result that comes for one of them has no call.
+    A result that comes for one of them has no call, and their rewordings go with them.
     """
+    folds = lasting(state.folds, lost)
     calls = tuple(call for call in state.links.calls if call.seq not in lost)
     links = evolve(state.links, calls=calls) if calls != state.links.calls else state.links
 
-    return evolve(state, live=state.live - lost, lost=state.lost | lost, links=links)
+    return evolve(state, live=state.live - lost, folds=folds, lost=state.lost | lost, links=links)
 
 
 def mark_of(body: Body) -> str:

@@ -80,10 +80,11 @@ class ClearToolResults(Strategy):
         count = ctx.count if self.count is None else kept(self.count)
         clearing = Clearing.of(view, count, self.exclude, inputs=self.inputs)
         number, edge = clearing.edge(self.keep_last, self.keep_tokens)
-        markers = clearing.markers(edge)
-        notes: tuple[Note, ...] = ()
-        if self.at_least is not None:
+        stood, notes = edge, tuple[Note, ...]()
+        if self.at_least is not None:  # newer results may have shrunk since, and take less room
             stood = _standing(view, last_cut(view, self), number, edge)
+        markers = clearing.markers(max(edge, stood))
+        if self.at_least is not None:
             if sum(marker.gain for marker in markers if marker.seq >= stood) < self.at_least:
                 edge = stood
             else:

@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeGuard
 from attrs import evolve, field, frozen
 
 from unabridged.clearing import said
-from unabridged.clips import free_blocks, may_change
+from unabridged.clips import CLEARED, free_blocks, may_change, noted
 from unabridged.contract import TrimContext
 from unabridged.handles import handle_at
 from unabridged.items import Item
@@ -29,8 +29,9 @@ class Deduplicate(Strategy):
     """
     Keep of equal tool results and texts, as a file that is read again and again, the newest.
 
-    Each earlier one becomes a marker that points to the next by its handle, so
-    a marker never changes again. Pins, calls that wait, the newest block, the
+    Each earlier one becomes a marker that says so, with the handle of its own
+    entry: it never changes again, and is good also once the newest was retracted
+    or deleted. Pins, calls that wait, the newest block, the
     newest user message, and messages with reasoning or a signature stay as they
     are. It reads the whole view once: put it after a cut, and before what clips.
 
@@ -41,7 +42,9 @@ class Deduplicate(Strategy):
     Args:
         min_tokens: texts of fewer tokens stay.
         count: a counter of its own; the memory's by default.
-        replace: write the markers back to the log's view; entries stay whole.
+        replace: write the markers back to the log's view; entries stay whole. Where
+            a later step writes back what it makes of the newest and this one does
+            not, the earlier ones come back: it is the newest no more.
 
     Raises:
         ConfigError: *min_tokens* is below 1.
@@ -51,7 +54,7 @@ class Deduplicate(Strategy):
     >>> page = " ".join(f"line{n}" for n in range(90))
     >>> said = [user("q"), call("c1"), result("c1", page), call("c2"), result("c2", page)]
     >>> print(run(Deduplicate(count=tokens.words), view_of(said)).messages[2].text)
-    [the same 90 tokens again further down: entry 5]
+    [the same 90 tokens again further down; the whole is entry 3]
     """
 
     min_tokens: int = field(default=64, kw_only=True, validator=ge(1, optional=False))
@@ -65,7 +68,7 @@ class Deduplicate(Strategy):
             message = made.get(item, item.message)
             if (marked := self._marked(message, part, handle, count)) is not None:
                 parts = (*message.parts[:place], marked, *message.parts[place + 1 :])
-                made[item] = evolve(message, parts=parts)
+                made[item] = _without_words(evolve(message, parts=parts), place)
         in_order = dict(reversed(made.items()))  # `apply` makes all of it in one go then
 
         return rewrite(
@@ -83,7 +86,7 @@ class Deduplicate(Strategy):
             return count(evolve(message, parts=(part,)))
 
         tokens = size(part) - size(_holding(part, ""))
-        text = f"[the same {said(tokens)} again further down: entry {handle}]"
+        text = f"[the same {said(tokens)} again further down; the whole is entry {handle}]"
         made = _holding(part, text)
 
         return made if tokens >= self.min_tokens and size(made) < size(part) else None
@@ -91,7 +94,7 @@ class Deduplicate(Strategy):
 
 def _repeated(view: View) -> Iterator[tuple[Item, int, _Told, str]]:
     """
-    The parts that may leave for the next copy of their text, each with the handle of that.
+    The parts that may leave for the next copy of their text, each with its handle.
     """
     free = {
         item.first
@@ -110,10 +113,20 @@ def _repeated(view: View) -> Iterator[tuple[Item, int, _Told, str]]:
             if not _is_told(part) or not part.text:
                 continue
             handle = handle_at(item.message, item.first, place)
-            copy = later.get(part.text, handle)
-            if may and copy != handle:
-                yield item, place, part, copy
+            if may and later.get(part.text, handle) != handle:
+                yield item, place, part, handle
             later[part.text] = handle
+
+
+def _without_words(message: Message, place: int) -> Message:
+    """
+    The message, which says of the result at *place* that it is cleared, so it is not again.
+    """
+    if not isinstance(message.parts[place], ToolResult):
+        return message
+    number = sum(isinstance(part, ToolResult) for part in message.parts[:place])
+
+    return noted(message, {f"result.{number}": CLEARED})
 
 
 def _is_told(part: Part) -> TypeGuard[_Told]:
