@@ -187,7 +187,7 @@ class Summarize(Strategy):
         """
         old = done.dropped
         known = nodes(view, old, self.model, self.label)
-        rest = old - Span.union(node.covers for node in known)
+        rest = old - Span.union(node.covers for node in standing(known, old))
         teller = self._teller(ctx, count)
         made: list[Node] = []
         failure: Exception | None = None
@@ -247,6 +247,7 @@ class Summarize(Strategy):
             self.max_tokens or 0,
             self.window or ctx.window,
             guard_size=self.guard_size,
+            label=self.label,
         )
 
     def _failed(self, failure: Exception, rest: Span, notes: tuple[Note, ...]) -> str:
@@ -255,8 +256,7 @@ class Summarize(Strategy):
         """
         if self.on_failure == "raise":
             if not isinstance(failure, UnabridgedError):
-                told = f"step {self!r}: raised {type(failure).__name__}: {failure}"
-                raised: UnabridgedError = StepError(told)
+                raised: UnabridgedError = StepError(f"step {self!r}: raised {as_told(failure)}")
                 raised.notes = notes
                 raise raised from failure
             failure.notes = (*failure.notes, *notes)
