@@ -586,16 +586,16 @@ class TestGuards:
         An error of others may repeat the whole request, or be unable to say anything.
         """
 
-        class Mute(Exception):
+        class MuteError(Exception):
             def __str__(self):
                 raise ValueError
 
         long = run(Summarize(2), view_of(talk(3)), WORDS, ask=failing(ValueError("no\n " * 9_999)))
-        mute = run(Summarize(2), view_of(talk(3)), WORDS, ask=failing(Mute()))
+        mute = run(Summarize(2), view_of(talk(3)), WORDS, ask=failing(MuteError()))
 
         assert 400 > len(long.warnings[0])
         assert (1, True) == (len(long.warnings[0].splitlines()), long.warnings[0].endswith("…"))
-        assert "step Summarize(2): no summary of entries 1-4: Mute" == mute.warnings[0]
+        assert "step Summarize(2): no summary of entries 1-4: MuteError" == mute.warnings[0]
 
     @pytest.mark.parametrize(
         "thoughts",
@@ -855,8 +855,7 @@ class TestTree:
 
     def test_what_no_standing_one_tells_of_is_told(self):
         """
-        Two overlap once a retraction that lay between them is taken back: one stands, and
-        what only the other tells of is told anew.
+        Two may overlap, as when a retraction is taken back: one stands for its entries.
         """
         overlapping = [
             Note("summary", key_of("", 0), {"text": "s", "level": 0}, Span.of(entries_))
