@@ -87,12 +87,17 @@ class Teller:
     label: str = ""
 
     def told(
-        self, blocks: Blocks, so_far: Told | None = None, *, apart: bool = False
+        self,
+        blocks: Blocks,
+        so_far: Told | None = None,
+        *,
+        apart: bool = False,
+        most: int | None = None,
     ) -> Generator[Ask | Refused, str, Outcome]:
         """
         The *blocks* told in order, each part with the text *so_far*, or each *apart* from it.
 
-        What was told before something failed is in the outcome.
+        With *most*, no more than the first so many parts. What was told before something failed is in the outcome.
 
         Raises:
             NeedsAnswerError: nobody answers.
@@ -101,7 +106,7 @@ class Teller:
         made: list[Told] = []
         text = so_far or Told("", NOTHING)
         start = 0
-        while start < len(blocks):
+        while start < len(blocks) and (most is None or len(made) < most):
             if apart:
                 text = Told("", NOTHING)
             try:

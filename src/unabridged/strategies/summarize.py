@@ -29,6 +29,7 @@ from unabridged.pipeline import Strategy
 from unabridged.records import Fold, Note
 from unabridged.results import TrimResult
 from unabridged.spans import Span
+from unabridged.states import KEPT_NOTES
 from unabridged.summaries import (
     Summary,
     blocks,
@@ -191,17 +192,26 @@ class Summarize(Strategy):
         teller = self._teller(ctx, count)
         made: list[Node] = []
         failure: Exception | None = None
-        if self._due(view, count, done, rest):
-            told, failure = yield from teller.told(blocks(view, rest), apart=True)
-            made += [Node(0, each.text, each.covers) for each in told]
-            rest -= Span.union(node.covers for node in made)
-        while failure is None and (group := due(standing([*known, *made], old), self.tree or 0)):
-            items = [(Item(Message(self.role, node.text), node.covers),) for node in group]
-            told, failure = yield from teller.told(items)
-            if failure is None:
-                made.append(Node(group[0].level + 1, told[-1].text, told[-1].covers))
+        waits = self._due(view, count, done, rest)
+        while failure is None:
+            stands = standing([*known, *made], old)
+            group = due(stands, self.tree or 0)
+            # of what the log forgets of one level, messages would have to be told again
+            room = KEPT_NOTES - sum(not (node.level or node.written) for node in stands)
+            if waits and rest and (room > 0 or not group):
+                parts = blocks(view, rest)
+                told, failure = yield from teller.told(parts, apart=True, most=max(1, room))
+                made += [Node(0, each.text, each.covers) for each in told]
+                rest -= Span.union(each.covers for each in told)
+            elif group:
+                items = [(Item(Message(self.role, node.text), node.covers),) for node in group]
+                told, failure = yield from teller.told(items)
+                if failure is None:
+                    made.append(Node(group[0].level + 1, told[-1].text, told[-1].covers))
+                else:
+                    rest = Span.union(node.covers for node in group)
             else:
-                rest = Span.union(node.covers for node in group)
+                break
         notes = tuple(
             Note(
                 "summary",
