@@ -97,7 +97,8 @@ class Teller:
         """
         The *blocks* told in order, each part with the text *so_far*, or each *apart* from it.
 
-        With *most*, no more than the first so many parts. What was told before something failed is in the outcome.
+        With *most*, no more than the first so many parts. What was told before
+        something failed is in the outcome.
 
         Raises:
             NeedsAnswerError: nobody answers.
