@@ -68,7 +68,9 @@ class Summarize(Strategy):
     shown to the model whole, in several requests where one would be too long.
     An answer is kept as a note in the log, so it is paid once; a refused or
     failed one changes nothing, is told in the warnings, and is asked for again
-    at the next retrieval.
+    at the next retrieval. Of an error of a client a warning shows no more than
+    300 characters, since a server may repeat what it was sent; `asking.fallback`
+    shows its code alone.
 
     The previous summary feeds the next one, or, with `tree`, every so many
     parts get a summary of their own, so that each message is retold a
