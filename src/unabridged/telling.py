@@ -32,7 +32,6 @@ _THOUGHT = re.compile(
 )
 # some servers write the opening tag into the prompt, and the closing one comes alone on its line
 _CLOSED = re.compile(r"(?:(?!<think\b).)*?^[ \t]*</think>[ \t]*$", re.DOTALL | re.MULTILINE)
-_HALF = re.compile("[\ud800-\udfff]")  # of a character: no request can carry it
 _TOLD = 300  # characters of a foreign error, which may repeat the request that was sent
 
 Blocks = Sequence[tuple[Item, ...]]
@@ -215,7 +214,7 @@ class Teller:
         """
         What an answer says; "" if nothing of it can be seen.
         """
-        words = without_thoughts(_HALF.sub("\ufffd", answer))
+        words = without_thoughts(answer)
         words = without_label(words, self.label.strip())
 
         return words if any(map(_is_seen, words)) else ""

@@ -31,7 +31,8 @@ PIECE = "unabridged.piece"
 """The key of the metadata that tells which piece of its entry a message is."""
 
 # what would end the line, and halves of characters, which no request can carry
-_ESCAPED = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029, *range(0xD800, 0xE000))}
+_ESCAPED = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+_ESCAPED |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 _PAYLOAD = re.compile(r"[A-Za-z0-9+/=_-]{1000,}")  # base64 of a file, or what is encrypted
 
 
