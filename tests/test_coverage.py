@@ -5,14 +5,18 @@ Over the whole life of a thread: each message is told once at each level, and no
 import re
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unabridged import Memory, Summarize, assistant, system, user
+from unabridged import Ask, Memory, Summarize, assistant, system, user
+from unabridged.messages import Message
 from unabridged.records import Noted
-from unabridged.testing import call, replies, result, talk
-from unabridged.testing.laws_of_summaries import covered_once
+from unabridged.results import fold
+from unabridged.testing import Log, call, replies, result, talk
+from unabridged.testing.laws_of_summaries import coverage, covered_once
 from unabridged.tokens import words
+from unabridged.transcripts import PIECE, halves
 
 FACT = re.compile(r"FACT-\d+")
 
@@ -100,6 +104,31 @@ def test_each_message_is_told_once_at_each_level(rounds, options, faults):
             assert level + 1 == len(times), (seq, times)
 
 
+@pytest.mark.parametrize("tree", [2, 8, 32])
+def test_what_the_log_keeps_no_note_of_is_not_told(tree):
+    """
+    Where the higher summaries fail, and fail again, no message is shown twice meanwhile.
+    """
+    shown = []
+    fails = True
+
+    def model(ask):
+        if fails and any(item.wide for item in ask.items):
+            raise TimeoutError
+        shown.extend(item.first for item in ask.items if not item.wide)
+        return "s"
+
+    memory = Memory(strategy=Summarize(2, tree=tree, guard_size=False), count=words, ask=model)
+    for number in range(80):
+        memory.append(*talk(1, number))
+        memory.context()
+    fails = False
+    last = memory.context()
+
+    assert list(range(1, 159)) == shown
+    assert ((), True) == (last.warnings, len(last.view) < 2 + 2 * tree)
+
+
 SESSIONS = {
     "rolling": Summarize(keep_last=6),
     "in tokens": Summarize(keep_tokens=60, down_to=30),
@@ -153,6 +182,42 @@ def test_planted_facts_reach_the_model_at_every_fold(strategy):
     covered_once(asked, memory.context(Summarize(1_000), replace=False).view)
 
     assert len(asked) > 3
+
+
+@pytest.mark.parametrize(
+    ("shown", "told"),
+    [
+        (lambda old: [old[:-1]], "entry 4 was shown 0 times"),
+        (lambda old: [old, old[:1]], "entry 1 was shown 2 times"),
+        (lambda old: [old[:3], pieces(old[3])[:1]], "entry 4 was shown as 'a', it is 'a2'"),
+    ],
+    ids=["one less", "one twice", "a piece lost"],
+)
+def test_the_law_objects_to_what_was_not_shown_whole_once(shown, told):
+    """
+    To a step that folds all it should, and shows the model something else.
+    """
+
+    def careless(view, _):
+        old = view[:-2]
+        for items in shown(old):
+            yield Ask(tuple(items))
+        into = Message("system", "S", metadata={"summary": {}})
+
+        return fold(view, old, into=into, reason="old")
+
+    with pytest.raises(AssertionError, match=re.escape(told)):
+        coverage(careless, Log.of(talk(3)))
+
+
+def pieces(item):
+    """
+    The halves of an item, marked as the pieces that they are.
+    """
+    return [
+        evolve(half, message=evolve(half.message, metadata={PIECE: str(number)}))
+        for number, half in enumerate(halves(item))
+    ]
 
 
 def test_a_fact_of_an_earlier_summary_reaches_the_next():

@@ -292,6 +292,14 @@ chains = (
 strategies = single | chains
 """A strategy, a function or a chain, with any options."""
 
+telling = (
+    summaries
+    | st.tuples(single, summaries).map(list)
+    | st.tuples(summaries, single).map(list)
+    | st.builds(When, crowded, summaries)
+)
+"""Those that ask a model, of which there are few among all the others."""
+
 
 deep = logs(16, decided=True, decisions=24)
 """Logs in which much more is decided, taken back, and decided again."""
@@ -476,10 +484,17 @@ class TestLaws:
         """
         laws_of_memory.state_equals_rebuilt(strategy, log)
 
-    @given(strategies | summaries, logs(), models)
+    @given(strategies, logs(), models)
     def test_coverage(self, strategy, log, ask):
         """
         Each message is kept, told after it was shown whole once, or named as dropped.
+        """
+        laws_of_summaries.coverage(strategy, log, ask=ask)
+
+    @given(telling, logs(), models | st.just(answers_in_turn(["S"])))
+    def test_coverage_of_what_tells(self, strategy, log, ask):
+        """
+        The same where there is always a summary, alone or beside another step.
         """
         laws_of_summaries.coverage(strategy, log, ask=ask)
 

@@ -28,10 +28,10 @@ from unabridged.records import (
 )
 from unabridged.spans import NOTHING, Span
 
-__all__ = ["PINNED_ROLES", "Log", "ThreadState", "advance", "lasting", "rebuilt"]
+__all__ = ["KEPT_NOTES", "PINNED_ROLES", "Log", "ThreadState", "advance", "lasting", "rebuilt"]
 
 PINNED_ROLES = frozenset({"system", "developer"})
-KEPT_NOTES = 32
+KEPT_NOTES = 32  # of one kind and key
 
 
 class Log(Protocol):

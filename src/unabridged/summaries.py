@@ -6,6 +6,7 @@ from attrs import evolve, frozen
 
 from unabridged.items import Item, Unloaded
 from unabridged.spans import NOTHING, Span
+from unabridged.telling import without_label
 from unabridged.trees import Node, nodes_of, text_of
 from unabridged.views import View
 
@@ -114,4 +115,4 @@ def loaded(view: View, wanted: Span) -> tuple[Item, ...]:
 
 
 def _bare(item: Item, label: str) -> str:
-    return item.message.text.removeprefix(label).strip()
+    return without_label(item.message.text, label).strip()

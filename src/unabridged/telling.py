@@ -21,13 +21,18 @@ from unabridged.spans import NOTHING, Span
 from unabridged.tokens import TokenCounter
 from unabridged.transcripts import PIECE, halves, line
 
-__all__ = ["Blocks", "Teller", "Told", "as_told", "without_thoughts"]
+__all__ = ["Blocks", "Teller", "Told", "as_told", "without_label", "without_thoughts"]
 
 SHORTEN = """\
 The text below is a summary that came out too long. Say the same in fewer words.
 Keep what is wanted, decided, found and open; keep names, numbers, dates, paths \
 and identifiers verbatim. Answer with the summary alone."""
-_THOUGHT = re.compile(r"\s*<(think|thinking|thought|reasoning)>.*?(</\1>|\Z)", re.DOTALL)
+_THOUGHT = re.compile(
+    r"\s*<(think|thinking|thought|reasoning)\b[^<>]*>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE
+)
+# some servers write the opening tag into the prompt, and the closing one comes alone on its line
+_CLOSED = re.compile(r"(?:(?!<think\b).)*?^[ \t]*</think>[ \t]*$", re.DOTALL | re.MULTILINE)
+_TOLD = 300  # characters of a foreign error, which may repeat the request that was sent
 
 Blocks = Sequence[tuple[Item, ...]]
 
@@ -78,14 +83,21 @@ class Teller:
     max_tokens: int = 0
     window: int = 0
     guard_size: bool = True
+    label: str = ""
 
     def told(
-        self, blocks: Blocks, so_far: Told | None = None, *, apart: bool = False
+        self,
+        blocks: Blocks,
+        so_far: Told | None = None,
+        *,
+        apart: bool = False,
+        most: int | None = None,
     ) -> Generator[Ask | Refused, str, Outcome]:
         """
         The *blocks* told in order, each part with the text *so_far*, or each *apart* from it.
 
-        What was told before something failed is in the outcome.
+        With *most*, no more than the first so many parts. What was told before
+        something failed is in the outcome.
 
         Raises:
             NeedsAnswerError: nobody answers.
@@ -94,7 +106,7 @@ class Teller:
         made: list[Told] = []
         text = so_far or Told("", NOTHING)
         start = 0
-        while start < len(blocks):
+        while start < len(blocks) and (most is None or len(made) < most):
             if apart:
                 text = Told("", NOTHING)
             try:
@@ -183,13 +195,13 @@ class Teller:
         """
         previous = Message(self.role, text) if text else None
         ask = Ask(items, previous, "summary", self.model, self.max_tokens, self.prompt, self.window)
-        answer = without_thoughts((yield ask))
+        answer = self._spoken((yield ask))
         size = self._length(answer)
         first = size
         if self.max_tokens and size > self.max_tokens:
             whole = Item(Message(self.role, answer), Span.union(item.sources for item in items))
             shorter = evolve(ask, items=(whole,), previous=None, prompt=SHORTEN)
-            answer = without_thoughts((yield shorter))
+            answer = self._spoken((yield shorter))
             size = self._length(answer)
         why = self._refused(answer, size, first, ask)
         if why:
@@ -197,6 +209,15 @@ class Teller:
             raise OutcomeError(why)
 
         return answer
+
+    def _spoken(self, answer: str) -> str:
+        """
+        What an answer says; "" if nothing of it can be seen.
+        """
+        words = without_thoughts(answer)
+        words = without_label(words, self.label.strip())
+
+        return words if any(map(_is_seen, words)) else ""
 
     def _length(self, answer: str) -> int:
         return self.count(Message(self.role, answer)) if answer else 0
@@ -230,24 +251,48 @@ def without_thoughts(answer: str) -> str:
     >>> without_thoughts("<think>They met, so …</think> They met. ")
     'They met.'
     """
-    while found := _THOUGHT.match(answer):
+    while found := _THOUGHT.match(answer) or _CLOSED.match(answer):
         answer = answer[found.end() :]
 
     return answer.strip()
+
+
+def without_label(text: str, label: str) -> str:
+    r"""
+    The text without the line, or lines, of the *label* before it.
+
+    >>> without_label("So far:\nThey met.", "So far:"), without_label("Lima", "L")
+    ('They met.', 'Lima')
+    """
+    if not label or (text != label and not text.startswith(f"{label}\n")):
+        return text
+
+    return text[len(label) :].strip()
 
 
 def as_told(error: BaseException) -> str:
     """
     A failure in words: what refused an answer as it stands, anything else under its name.
 
+    Of an error of others it is one line of at most 300 characters.
+
     >>> as_told(TimeoutError("no answer in 30 s"))
     'TimeoutError: no answer in 30 s'
     """
-    text = str(error)
     if isinstance(error, OutcomeError):
-        return text
+        return str(error)
+    try:
+        text = " ".join(str(error)[: 2 * _TOLD].split())
+    except Exception:  # noqa: BLE001  an error of others, which cannot even say what it is
+        text = ""
+    if len(text) > _TOLD:
+        text = f"{text[:_TOLD]}…"
 
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _is_seen(character: str) -> bool:
+    return character.isprintable() and not character.isspace()
 
 
 def _cut(item: Item, room: int, size: Callable[[Item], int]) -> list[Item]:

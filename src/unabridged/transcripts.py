@@ -31,7 +31,9 @@ __all__ = ["PIECE", "halves", "line", "words_of"]
 PIECE = "unabridged.piece"
 """The key of the metadata that tells which piece of its entry a message is."""
 
-_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
+# what would end the line, and halves of characters, which no request can carry
+_ESCAPED = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+_ESCAPED |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 _PAYLOAD = re.compile(r"[A-Za-z0-9+/=_-]{1000,}")  # base64 of a file, or what is encrypted
 
 
@@ -60,7 +62,7 @@ def line(item: Item) -> str:
     if holds := _named(message.parts):
         told["holds"] = holds
 
-    return json.dumps(told, ensure_ascii=False).translate(_LINE_ENDS)
+    return json.dumps(told, ensure_ascii=False).translate(_ESCAPED)
 
 
 def _result(result: ToolResult) -> dict[str, Any]:

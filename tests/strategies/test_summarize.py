@@ -34,6 +34,7 @@ from unabridged.strategies.summarize import FOCUS, LABEL, PROMPT
 from unabridged.telling import SHORTEN
 from unabridged.testing import call, failing, replies, result, talk, texts, view_of
 from unabridged.tokens import of_text, words
+from unabridged.trees import key_of
 
 WORDS = TrimContext(count=words)
 EARLY = Noted((Note("summary", "", {"text": "early"}, Span.between(1, 4)),))
@@ -545,7 +546,65 @@ class TestGuards:
         assert (unchanged(view, warnings=[warning]), 2) == (done, len(asked))
 
     @pytest.mark.parametrize(
-        "thoughts", ["<think>They met.</think>", "<thinking>They", " <reasoning>a</reasoning>\n "]
+        "unseen", ["\u200b\u200b", "\ufeff\n", "\x00", LABEL, f"{LABEL}\n \u2060"]
+    )
+    def test_an_answer_in_which_nothing_can_be_seen_is_empty(self, unseen):
+        """
+        Neither characters without width nor our own label say anything.
+        """
+        done, _ = answered(Summarize(2, guard_size=False), view_of(talk(3)), unseen)
+
+        assert ((), True) == (done.changes, "the answer is empty" in done.warnings[0])
+
+    @pytest.mark.parametrize("label", [LABEL, "They"])
+    def test_an_answer_that_repeats_the_label_has_it_once(self, label):
+        """
+        As a line of its own; a word that begins alike stays.
+        """
+        strategy = Summarize(2, label=label, guard_size=False)
+        done, _ = answered(strategy, view_of(talk(3)), f"{label}\nThey met.")
+        alike, _ = answered(strategy, view_of(talk(3)), f"{label} met.")
+
+        assert [f"{label}\nThey met.", f"{label}\n{label} met."] == [
+            texts(done)[0],
+            texts(alike)[0],
+        ]
+
+    def test_half_a_character_reaches_no_request(self):
+        """
+        No client can send it, so one such message would keep all summaries from being made.
+        """
+        view = view_of([user("a \ud83d b"), *talk(2)])
+        _, (ask,) = answered(Summarize(2), view, "They met.")
+        sent = "".join(message.text for message in ask.messages)
+
+        assert "a \ufffd b" in sent.encode().decode()
+
+    def test_tells_of_an_error_in_one_short_line(self):
+        """
+        An error of others may repeat the whole request, or be unable to say anything.
+        """
+
+        class MuteError(Exception):
+            def __str__(self):
+                raise ValueError
+
+        long = run(Summarize(2), view_of(talk(3)), WORDS, ask=failing(ValueError("no\n " * 9_999)))
+        mute = run(Summarize(2), view_of(talk(3)), WORDS, ask=failing(MuteError()))
+
+        assert 400 > len(long.warnings[0])
+        assert (1, True) == (len(long.warnings[0].splitlines()), long.warnings[0].endswith("…"))
+        assert "step Summarize(2): no summary of entries 1-4: MuteError" == mute.warnings[0]
+
+    @pytest.mark.parametrize(
+        "thoughts",
+        [
+            "<think>They met.</think>",
+            "<thinking>They",
+            " <reasoning>a</reasoning>\n ",
+            "<Think mode='long'>They</Think>",
+            "They met, so\n</think>\n\n",
+        ],
     )
     def test_an_answer_of_thoughts_alone_is_refused(self, thoughts):
         """
@@ -553,12 +612,15 @@ class TestGuards:
         """
         refused, _ = answered(Summarize(2), view_of(talk(3)), thoughts)
         taken, _ = answered(Summarize(2), view_of(talk(3)), "<think>They\nmet.</think> They met.")
+        opened, _ = answered(Summarize(2), view_of(talk(3)), "So …\n</think>\n\nThey met.")
+        quoted, _ = answered(Summarize(9), view_of(talk(9)), "a </think> b")
 
         assert ("no summary of entries 1-4: the answer is empty" in refused.warnings[0], ()) == (
             True,
             refused.changes,
         )
-        assert LABEL + "\nThey met." == texts(taken)[0]
+        assert [LABEL + "\nThey met."] * 2 == [texts(taken)[0], texts(opened)[0]]
+        assert LABEL + "\na </think> b" == texts(quoted)[0]
 
     def test_counts_with_a_counter_of_its_own(self):
         """
@@ -789,6 +851,19 @@ class TestTree:
         assert "no summary of entries 1-4: the answer is empty" in seen.warnings[0]
         assert [LABEL + "\nab", "q3", "a3"] == texts(memory.context())
         assert 4 == len(model.asked)
+
+    def test_what_no_standing_one_tells_of_is_told(self):
+        """
+        Two may overlap, as when a retraction is taken back: one stands for its entries.
+        """
+        overlapping = [
+            Note("summary", key_of("", 0), {"text": "s", "level": 0}, Span.of(entries_))
+            for entries_ in ([1, 2, 3], [1, 3, 4])
+        ]
+        view = view_of(talk(3), decisions=[Noted(tuple(overlapping))])
+        done, (ask,) = answered(Summarize(2, tree=3, guard_size=False), view, "x")
+
+        assert ([2], "1-4") == (entries(ask), str(Span.union(c.sources for c in done.changes)))
 
     def test_what_tells_of_a_retracted_entry_is_let_go_of(self):
         """

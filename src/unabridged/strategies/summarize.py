@@ -29,6 +29,7 @@ from unabridged.pipeline import Strategy
 from unabridged.records import Fold, Note
 from unabridged.results import TrimResult
 from unabridged.spans import Span
+from unabridged.states import KEPT_NOTES
 from unabridged.summaries import (
     Summary,
     blocks,
@@ -67,7 +68,9 @@ class Summarize(Strategy):
     shown to the model whole, in several requests where one would be too long.
     An answer is kept as a note in the log, so it is paid once; a refused or
     failed one changes nothing, is told in the warnings, and is asked for again
-    at the next retrieval.
+    at the next retrieval. Of an error of a client a warning shows no more than
+    300 characters, since a server may repeat what it was sent; `asking.fallback`
+    shows its code alone.
 
     The previous summary feeds the next one, or, with `tree`, every so many
     parts get a summary of their own, so that each message is retold a
@@ -187,21 +190,30 @@ class Summarize(Strategy):
         """
         old = done.dropped
         known = nodes(view, old, self.model, self.label)
-        rest = old - Span.union(node.covers for node in known)
+        rest = old - Span.union(node.covers for node in standing(known, old))
         teller = self._teller(ctx, count)
         made: list[Node] = []
         failure: Exception | None = None
-        if self._due(view, count, done, rest):
-            told, failure = yield from teller.told(blocks(view, rest), apart=True)
-            made += [Node(0, each.text, each.covers) for each in told]
-            rest -= Span.union(node.covers for node in made)
-        while failure is None and (group := due(standing([*known, *made], old), self.tree or 0)):
-            items = [(Item(Message(self.role, node.text), node.covers),) for node in group]
-            told, failure = yield from teller.told(items)
-            if failure is None:
-                made.append(Node(group[0].level + 1, told[-1].text, told[-1].covers))
+        waits = self._due(view, count, done, rest)
+        while failure is None:
+            stands = standing([*known, *made], old)
+            group = due(stands, self.tree or 0)
+            # of what the log forgets of one level, messages would have to be told again
+            room = KEPT_NOTES - sum(not (node.level or node.written) for node in stands)
+            if waits and rest and (room > 0 or not group):
+                parts = blocks(view, rest)
+                told, failure = yield from teller.told(parts, apart=True, most=max(1, room))
+                made += [Node(0, each.text, each.covers) for each in told]
+                rest -= Span.union(each.covers for each in told)
+            elif group:
+                items = [(Item(Message(self.role, node.text), node.covers),) for node in group]
+                told, failure = yield from teller.told(items)
+                if failure is None:
+                    made.append(Node(group[0].level + 1, told[-1].text, told[-1].covers))
+                else:
+                    rest = Span.union(node.covers for node in group)
             else:
-                rest = Span.union(node.covers for node in group)
+                break
         notes = tuple(
             Note(
                 "summary",
@@ -247,6 +259,7 @@ class Summarize(Strategy):
             self.max_tokens or 0,
             self.window or ctx.window,
             guard_size=self.guard_size,
+            label=self.label,
         )
 
     def _failed(self, failure: Exception, rest: Span, notes: tuple[Note, ...]) -> str:
@@ -255,8 +268,7 @@ class Summarize(Strategy):
         """
         if self.on_failure == "raise":
             if not isinstance(failure, UnabridgedError):
-                told = f"step {self!r}: raised {type(failure).__name__}: {failure}"
-                raised: UnabridgedError = StepError(told)
+                raised: UnabridgedError = StepError(f"step {self!r}: raised {as_told(failure)}")
                 raised.notes = notes
                 raise raised from failure
             failure.notes = (*failure.notes, *notes)
