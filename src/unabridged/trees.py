@@ -12,7 +12,7 @@ from attrs import frozen
 from unabridged.records import Note
 from unabridged.spans import NOTHING, Span
 
-__all__ = ["Node", "due", "key_of", "newest_text", "nodes_of", "standing", "text_of"]
+__all__ = ["Node", "due", "key_of", "newest_text", "nodes_of", "note_of", "standing", "text_of"]
 
 
 @frozen
@@ -37,6 +37,18 @@ def key_of(model: str, level: int) -> str:
     'small, level 1'
     """
     return f"{model}, level {level}"
+
+
+def note_of(node: Node, model: str) -> Note:
+    """
+    The note that keeps a summary.
+
+    >>> note_of(Node(1, "They met.", Span.between(1, 4)), "small").key
+    'small, level 1'
+    """
+    value = {"text": node.text, "level": node.level}
+
+    return Note("summary", key_of(model, node.level), value, node.covers)
 
 
 def nodes_of(notes: Iterable[Note], model: str) -> Iterator[Node]:

@@ -1030,9 +1030,31 @@ class TestAsAValue:
             "it is what is left once that is passed"
         )
 
+    def test_refuses_a_window_that_a_reply_fills(self):
+        """
+        The edge: a token more is a window.
+        """
+        with pytest.raises(ConfigError) as caught:
+            Summarize(4, window=100, max_tokens=50)
+
+        assert str(caught.value) == (
+            "Summarize: `window` (100) must be above twice `max_tokens` (50): "
+            "a reply takes as much of it, and leaves nothing to show"
+        )
+        assert 101 == Summarize(4, window=101, max_tokens=50).window
+
     @pytest.mark.parametrize(
         ("options", "name"),
         [
+            ({"keep_last": 2, "label": 3}, "label"),
+            ({"keep_last": 2, "model": None}, "model"),
+            ({"keep_last": 2, "focus": 3}, "focus"),
+            ({"keep_last": 2, "prompt": None}, "prompt"),
+            ({"keep_last": 2, "tree": 1}, "tree"),
+            ({"keep_last": 2, "tree": 33}, "tree"),
+            ({"keep_last": 2, "min_gain": 1}, "min_gain"),
+            ({"keep_last": 2, "min_gain": -0.1}, "min_gain"),
+            ({"keep_last": 2, "window": 0}, "window"),
             ({"keep_last": 0}, "keep_last"),
             ({"keep_rounds": 0}, "keep_rounds"),
             ({"keep_tokens": 0}, "keep_tokens"),

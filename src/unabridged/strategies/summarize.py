@@ -10,7 +10,7 @@ from attrs import field, frozen
 from unabridged.contract import TrimContext
 from unabridged.cuts import Cut, cut, cut_rounds
 from unabridged.errors import ConfigError, StepError, UnabridgedError
-from unabridged.items import Item
+from unabridged.growing import Growing
 from unabridged.json_values import json_of
 from unabridged.messages import Message
 from unabridged.must import CutRules
@@ -29,7 +29,6 @@ from unabridged.pipeline import Strategy
 from unabridged.records import Fold, Note
 from unabridged.results import TrimResult
 from unabridged.spans import Span
-from unabridged.states import KEPT_NOTES
 from unabridged.summaries import (
     Summary,
     blocks,
@@ -41,7 +40,7 @@ from unabridged.summaries import (
 )
 from unabridged.telling import Teller, Told, as_told
 from unabridged.tokens import TokenCounter, kept
-from unabridged.trees import Node, due, key_of, standing
+from unabridged.trees import note_of, standing
 from unabridged.views import View
 
 __all__ = ["Summarize"]
@@ -125,10 +124,10 @@ class Summarize(Strategy):
     max_tokens: int | None = field(default=None, kw_only=True, validator=ge(1))
     window: int | None = field(default=None, kw_only=True, validator=ge(1))
     role: str = field(default="system", kw_only=True, validator=role_name)
-    label: str = field(default=LABEL, kw_only=True)
+    label: str = field(default=LABEL, kw_only=True, validator=words_only)
     on_failure: Literal["keep", "raise"] = choice("keep", "raise")
     guard_size: bool = flag(default=True)
-    model: str = field(default="", kw_only=True)
+    model: str = field(default="", kw_only=True, validator=words_only)
     prompt: str = field(default=PROMPT, kw_only=True, validator=words_only)
     focus: str = field(default="", kw_only=True, validator=words_only)
     pin_system: bool = flag(default=True)
@@ -141,6 +140,12 @@ class Summarize(Strategy):
             msg = (
                 "Summarize: say what to keep, by exactly one of `keep_last` (messages), "
                 f"`keep_rounds` and `keep_tokens`, got {len(marks)} of them"
+            )
+            raise ConfigError(msg)
+        if self.window is not None and self.window <= 2 * (self.max_tokens or 0):
+            msg = (
+                f"Summarize: `window` ({self.window:_}) must be above twice `max_tokens` "
+                f"({self.max_tokens:_}): a reply takes as much of it, and leaves nothing to show"
             )
             raise ConfigError(msg)
         if self.down_to is not None and self.down_to >= marks[0]:
@@ -191,42 +196,15 @@ class Summarize(Strategy):
         old = done.dropped
         known = nodes(view, old, self.model, self.label)
         rest = old - Span.union(node.covers for node in standing(known, old))
-        teller = self._teller(ctx, count)
-        made: list[Node] = []
-        failure: Exception | None = None
         waits = self._due(view, count, done, rest)
-        while failure is None:
-            stands = standing([*known, *made], old)
-            group = due(stands, self.tree or 0)
-            # of what the log forgets of one level, messages would have to be told again
-            room = KEPT_NOTES - sum(not (node.level or node.written) for node in stands)
-            if waits and rest and (room > 0 or not group):
-                parts = blocks(view, rest)
-                told, failure = yield from teller.told(parts, apart=True, most=max(1, room))
-                made += [Node(0, each.text, each.covers) for each in told]
-                rest -= Span.union(each.covers for each in told)
-            elif group:
-                items = [(Item(Message(self.role, node.text), node.covers),) for node in group]
-                told, failure = yield from teller.told(items)
-                if failure is None:
-                    made.append(Node(group[0].level + 1, told[-1].text, told[-1].covers))
-                else:
-                    rest = Span.union(node.covers for node in group)
-            else:
-                break
-        notes = tuple(
-            Note(
-                "summary",
-                key_of(self.model, node.level),
-                json_of({"text": node.text, "level": node.level}),
-                node.covers,
-            )
-            for node in made
-        )
-        warnings = () if failure is None else (self._failed(failure, rest, notes),)
+        growing = Growing(self._teller(ctx, count), self.tree or 0)
+        grown = yield from growing.grown(known, old, lambda s: blocks(view, s) if waits else ())
+        notes = tuple(note_of(node, self.model) for node in grown.made)
+        failure = grown.failure
+        warnings = () if failure is None else (self._failed(failure, grown.untold, notes),)
         changes = tuple(
             self._fold(node.covers, node.text, level=node.level)
-            for node in standing([*known, *made], old)
+            for node in standing([*known, *grown.made], old)
             if not node.written
         )
 
