@@ -3,6 +3,7 @@ Forks: threads that go on from another one, in memory and in a file.
 """
 
 import asyncio
+import re
 import threading
 
 import pytest
@@ -175,7 +176,14 @@ class TestFork:
         [
             ("taken", None, "fork: there is a thread 'taken' already; give another name or delete"),
             ("default", None, "fork: thread 'default' cannot be a fork of itself; give another"),
-            ("other", 0, "fork: thread 'default' has no record 0; it holds the records 1-4"),
+            (
+                "other",
+                0,
+                (
+                    "fork: thread 'default' has no record 0; it holds the records 1-4; "
+                    "`thread('other')` begins one that shares nothing"
+                ),
+            ),
             ("other", -1, "fork: thread 'default' has no record -1; it holds the records 1-4"),
             ("other", 5, "fork: thread 'default' has no record 5; it holds the records 1-4"),
             ("other", "3", "at: expected the number of an entry or record"),
@@ -190,7 +198,7 @@ class TestFork:
         memory = memory_of(store, *talk(2))
         memory.thread("taken").append(user("mine"))
 
-        with pytest.raises(ConfigError, match=why):
+        with pytest.raises(ConfigError, match=re.escape(why)):
             memory.fork(thread, at=at)
         assert ("default", "taken") == memory.threads()
 

@@ -128,7 +128,8 @@ def fork(thread: str, name: str, at: int | None) -> Work[Receipt]:
     rec = state.rec if at is None else at
     if not 0 < rec <= state.rec:
         holds = f"it holds the records 1-{state.rec}" if state.rec else "it holds none"
-        msg = f"fork: thread {thread!r} has no record {rec}; {holds}"
+        empty = "" if rec else f"; `thread({name!r})` begins one that shares nothing"
+        msg = f"fork: thread {thread!r} has no record {rec}; {holds}{empty}"
         raise ConfigError(msg)
     if state.lost:
         raise StoreError(not_whole(thread, state.lost))
