@@ -13,11 +13,11 @@ from unabridged.graphemes import cut_before
 from unabridged.json_values import json_text
 from unabridged.messages import tool
 from unabridged.tokens import TokenCounter, kept
+from unabridged.transcripts import LINE_ENDS
 
 __all__ = ["ERROR", "told", "told_error"]
 
 ERROR = '{"error":'
-_LINE_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
 _Cut: TypeAlias = Callable[[int], str]
 
 
@@ -118,4 +118,4 @@ def _search_of(found: Findings) -> _Cut:
 
 
 def _said(answer: dict[str, Any]) -> str:
-    return json_text(answer).translate(_LINE_ENDS)
+    return json_text(answer).translate(LINE_ENDS)

@@ -33,8 +33,10 @@ def so_far(view: View, old: Span, model: str, label: str) -> Summary:
         if item.sources <= old and len(item.sources) > len(best.covers):
             best = Summary(_bare(item, label), item.sources, written=True)
     for note in view.notes:
-        covers, text = note.sources, text_of(note) if note.key == model else None
-        if text is not None and covers <= old and len(covers) >= len(best.covers):
+        covers = note.sources
+        if note.key != model or len(covers) < len(best.covers) or not covers <= old:
+            continue
+        if (text := text_of(note)) is not None:
             written_back = best.written and covers == best.covers
             best = Summary(text, covers, written=written_back)
     if _alone(view, best.covers, best.text, label):

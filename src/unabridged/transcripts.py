@@ -26,14 +26,16 @@ from unabridged.messages import (
 )
 from unabridged.originals import named
 
-__all__ = ["PIECE", "halves", "line", "words_of"]
+__all__ = ["LINE_ENDS", "PIECE", "halves", "line", "words_of"]
 
 PIECE = "unabridged.piece"
 """The key of the metadata that tells which piece of its entry a message is."""
 
-# what would end the line, and halves of characters, which no request can carry
-_ESCAPED = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
-_ESCAPED |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+"""What JSON leaves as it is and would end a line, with what `str.translate` makes of it."""
+
+# halves of characters too, which no request can carry
+_ESCAPED = LINE_ENDS | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 _PAYLOAD = re.compile(r"[A-Za-z0-9+/=_-]{1000,}")  # base64 of a file, or what is encrypted
 
 

@@ -56,7 +56,7 @@ def nodes_of(notes: Iterable[Note], model: str) -> Iterator[Node]:
     The summaries that notes hold for this model, in the order in which they were made.
     """
     for note in notes:
-        level, text = _level(note), text_of(note)
+        text, level = _held(note)
         if level >= 0 and text is not None and note.key == key_of(model, level):
             yield Node(level, text, note.sources)
 
@@ -68,20 +68,19 @@ def text_of(note: Note) -> str | None:
     >>> text_of(Note("summary", "", {"text": "They met."}))
     'They met.'
     """
-    held = note.value.value if note.kind == "summary" else None
-    text = held.get("text") if isinstance(held, dict) else None
-
-    return text if isinstance(text, str) else None
+    return _held(note)[0]
 
 
-def _level(note: Note) -> int:
+def _held(note: Note) -> tuple[str | None, int]:
     """
-    The level of a note that is part of a tree; -1 if it is of none.
+    The text that a note of a summary holds, and its level: None and -1 where there is none.
     """
-    held = note.value.value if note.kind == "summary" else None
-    level = held.get("level", -1) if isinstance(held, dict) else -1
+    held = note.value.value if note.kind == "summary" else None  # parsed at each reading
+    if not isinstance(held, dict):
+        return None, -1
+    text, level = held.get("text"), held.get("level")
 
-    return level if isinstance(level, int) else -1
+    return text if isinstance(text, str) else None, level if isinstance(level, int) else -1
 
 
 def newest_text(notes: Sequence[Note], there: Span) -> str:
@@ -92,8 +91,8 @@ def newest_text(notes: Sequence[Note], there: Span) -> str:
     'They met.'
     """
     for note in reversed(notes):
-        text, level = text_of(note), _level(note)
-        if text is None or not note.sources <= there:
+        text, level = _held(note) if note.sources <= there else (None, -1)
+        if text is None:
             continue
         if level < 0:
             return text

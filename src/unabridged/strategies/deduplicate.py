@@ -31,9 +31,9 @@ class Deduplicate(Strategy):
 
     Each earlier one becomes a marker that says so, with the handle of its own
     entry: it never changes again, and is good also once the newest was retracted
-    or deleted. Pins, calls that wait, the newest block, the
-    newest user message, and messages with reasoning or a signature stay as they
-    are. It reads the whole view once: put it after a cut, and before what clips.
+    or deleted. Pins, calls that wait, the newest block, the newest user message,
+    and messages with reasoning or a signature stay as they are. It reads the
+    whole view once: put it after a cut, and before what clips.
 
     What it costs: whenever a text comes again, the prefix that a provider has
     cached ends at the copy before. `When(Over(tokens=…), Deduplicate())` waits

@@ -157,12 +157,9 @@ class Summarize(Strategy):
 
     def __call__(self, view: View, ctx: TrimContext, /) -> Generator[Any, Any, TrimResult]:
         count = ctx.count if self.count is None else kept(self.count)
-        if self.tree is None:
-            done = self._cut(view, count, newest_end(view, self.model))
-            return (yield from self._rolling(view, ctx, count, done))
-        done = self._cut(view, count, tree_end(view, self.model))
+        summarized = self._rolling if self.tree is None else self._in_tree
 
-        return (yield from self._in_tree(view, ctx, count, done))
+        return (yield from summarized(view, ctx, count, self._cut(view, count)))
 
     def _rolling(
         self, view: View, ctx: TrimContext, count: TokenCounter, done: Cut
@@ -254,13 +251,15 @@ class Summarize(Strategy):
 
         return f"step {self!r}: no summary of entries {rest}: {as_told(failure)}"
 
-    def _cut(self, view: View, count: TokenCounter, end: int) -> Cut:
+    def _cut(self, view: View, count: TokenCounter) -> Cut:
         """
-        The cut; with a low mark, the one behind the entry *end*, for as long as that stands.
+        The cut; with a low mark, the one behind what was told last, for as long as that stands.
         """
         start = 0
-        if end and self.down_to is not None:
-            start = (view.sources - Span.between(1, end)).first
+        if self.down_to is not None:
+            told_to = newest_end if self.tree is None else tree_end
+            end = told_to(view, self.model)
+            start = (view.sources - Span.between(1, end)).first if end else 0
         rules = CutRules(
             opening="covered",
             pin_system=self.pin_system,
