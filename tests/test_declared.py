@@ -376,6 +376,47 @@ class TestRefused:
         refusal(from_data, data)
 
 
+class TestStrategy:
+    @pytest.mark.parametrize(
+        "data",
+        ["test_declared.answers", {"use": "test_declared.answers"}, "NoCompaction", [], ["Repair"]],
+        ids=str,
+    )
+    def test_is_what_comes_back(self, data):
+        """
+        A function's name as well: what comes back composes and goes into a memory.
+        """
+        step = from_data(data)
+
+        assert isinstance(step, Strategy)
+        assert chain(step, Window(2)) == step | Window(2)
+
+    @pytest.mark.parametrize(
+        ("data", "name"),
+        [
+            ("words", "words"),
+            ("exact", "exact"),
+            ({"use": "for_model", "model": "claude"}, "for_model"),
+            ({"use": "Over", "tokens": 8}, "Over"),
+            ({"use": "Share", "floor": 8}, "Share"),
+            ([{"use": "Window", "last": 2}, "words"], "words"),
+            (
+                {"use": "When", "condition": {"use": "Over", "tokens": 8}, "strategy": ["words"]},
+                "words",
+            ),
+            ({"use": "Sparing", "first": 1, "strategy": "words"}, "words"),
+        ],
+        ids=str,
+    )
+    def test_is_not_a_counter_or_a_condition(self, data, name):
+        """
+        They stand inside one; as a step they would fail at the first run.
+        """
+        assert refusal(from_data, data).startswith(
+            f"declared: {name} is not a strategy but an option of one, as in "
+        )
+
+
 class TestNames:
     def test_of_strategies_without_options_are_enough(self):
         """

@@ -355,8 +355,24 @@ class TestParts:
             lambda: Image(width="3"),
             lambda: Image(height=1.5),
             lambda: ToolResult("c1", "ok", is_error="no"),
+            lambda: Text("hi", extra=[1]),
+            lambda: Message("user", "hi", extra="x"),
+            lambda: ToolCall(3, None, 4),
+            lambda: ToolCall("c1", None),
+            lambda: Message(5, 7),
+            lambda: Message("user", 7),
         ],
-        ids=["width", "height", "is_error"],
+        ids=[
+            "width",
+            "height",
+            "is_error",
+            "extra of a part",
+            "extra of a message",
+            "all of a call",
+            "name of a call",
+            "all of a message",
+            "content",
+        ],
     )
     def test_refuse_fields_of_another_type(self, build):
         """

@@ -6,7 +6,7 @@ it stands in for its entry, it is known again, and can be clipped shorter.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -240,7 +240,7 @@ def words_clipped(
     return made, how
 
 
-def as_clips(value: Any) -> Any:
+def as_clips(value: Clip | Pipeline | Sequence[Clip]) -> tuple[Clip, ...]:
     """
     A converter: one clip, a chain or a list of them, as a tuple.
     """
@@ -249,7 +249,7 @@ def as_clips(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(value)
 
-    return (value,)
+    return (value,)  # type: ignore[return-value]  # the validator has the say
 
 
 def clips_only(instance: object, attribute: Any, value: tuple[object, ...]) -> None:

@@ -20,7 +20,7 @@ import attrs
 
 from unabridged import tokens
 from unabridged.errors import ConfigError
-from unabridged.pipeline import Custom, Pipeline, chain, custom
+from unabridged.pipeline import Custom, Pipeline, Strategy, chain, custom, step_of
 from unabridged.steps import label
 from unabridged.strategies import (
     ClearToolResults,
@@ -83,6 +83,8 @@ _FUNCTIONS: dict[str, Any] = {
     "rough": tokens.rough,
     "words": tokens.words,
 }
+_COUNTERS = tuple(_FUNCTIONS.values())
+_PARTS = (Over, Share, type(_EXACT), type(_FOR_MODEL))
 
 
 def register(name: str) -> Callable[[Thing], Thing]:
@@ -140,17 +142,36 @@ def to_data(strategy: Any) -> Any:
             return _name_of(strategy)
 
 
-def from_data(data: Any) -> Any:
+def from_data(data: Any) -> Strategy:
     """
-    The strategy that *data* describes.
+    The strategy that *data* describes; a function's name gives the function as a step.
 
     Raises:
-        ConfigError: a name is unknown, or an option is missing, unknown or wrong.
+        ConfigError: a name is unknown or is not a strategy's, or an option is
+            missing, unknown or wrong.
 
     >>> from_data({"use": "Window", "latest": 4})
     Traceback (most recent call last):
     unabridged.errors.ConfigError: declared: Window has no option `latest`; it has last, \
 down_to, at_least, opening, by, straddle, pin_system, count_pins, strict, replace
+    """
+    found = _read(data)
+    if isinstance(found, Strategy):
+        return found
+    if type(found) in _PARTS or any(found is counter for counter in _COUNTERS):
+        name = data if isinstance(data, str) else data["use"]
+        msg = (
+            f"declared: {name} is not a strategy but an option of one, as in "
+            "{'use': 'When', 'condition': {'use': 'Over', 'tokens': 8000}, …}"
+        )
+        raise ConfigError(msg)
+
+    return step_of(found)
+
+
+def _read(data: Any) -> Any:
+    """
+    What *data* describes: a strategy, or what an option of one may be.
     """
     match data:
         case str():
@@ -196,6 +217,8 @@ def _value(name: str, value: Any, field: Any) -> Any:
     """
     if _is_words(field.type):
         return value
+    if field.type is Strategy and isinstance(value, str) and value in _FUNCTIONS:
+        return from_data(value)  # a counter is refused here, too
     if isinstance(value, str) and value not in {*_CLASSES, *_FUNCTIONS}:
         msg = (
             f"declared: {name} cannot take {value!r} for `{field.name}`: text in its place is a "
@@ -203,9 +226,9 @@ def _value(name: str, value: Any, field: Any) -> Any:
         )
         raise ConfigError(msg)
     if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):
-        return from_data(value)
+        return _read(value)
     if isinstance(value, str):
-        return from_data(value)
+        return _read(value)
 
     return value
 

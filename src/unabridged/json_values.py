@@ -10,14 +10,28 @@ import json
 import json.encoder
 import math
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
 from unabridged.errors import ConfigError
 
-__all__ = ["Json", "joined", "json_of", "json_text", "sound_json", "sound_text", "trusted"]
+__all__ = [
+    "Json",
+    "JsonValue",
+    "joined",
+    "json_of",
+    "json_text",
+    "sound_json",
+    "sound_text",
+    "trusted",
+]
+
+JsonValue: TypeAlias = Mapping[str, Any] | Sequence[Any] | str | float | None
+"""
+A value that JSON can hold: what is in it is checked when it runs.
+"""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 DEEPEST = 200  # what any stack can still read

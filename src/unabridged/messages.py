@@ -12,6 +12,7 @@ from unabridged.json_values import Json, joined, json_of, sound_text
 from unabridged.parts import (
     NO_JSON,
     Audio,
+    Content,
     Document,
     Image,
     Opaque,
@@ -27,6 +28,7 @@ from unabridged.parts import (
 
 __all__ = [
     "Audio",
+    "Content",
     "Document",
     "Image",
     "Json",
@@ -48,11 +50,11 @@ __all__ = [
 _SPOKEN = (Text, ToolResult)
 
 
-def _maybe_text(value: object) -> str | None:
+def _maybe_text(value: str | None) -> str | None:
     return None if value is None else sound_text(value, "name or id")
 
 
-def _metadata(value: object) -> Json:
+def _metadata(value: Mapping[str, Any] | Json | None) -> Json:
     if type(value) is Json:
         return value
     if value is None or value == {}:
@@ -64,11 +66,11 @@ def _metadata(value: object) -> Json:
     return json_of(dict(value), "metadata")
 
 
-def _message_parts(value: object) -> tuple[Part, ...]:
+def _message_parts(value: str | Part | Iterable[str | Part]) -> tuple[Part, ...]:
     return as_parts(value, "a message's content")
 
 
-def _role(value: object) -> str:
+def _role(value: str) -> str:
     role = sound_text(value, "role")
     if not role.strip():
         msg = f"role: expected a word such as 'user', got {value!r}"
@@ -243,7 +245,7 @@ def assistant(
 
 
 def tool(  # noqa: PLR0913  every one but the first is a keyword
-    content: str | Text | Image | Document | Audio | Opaque | Iterable[Any] = (),
+    content: str | Content | Iterable[str | Content] = (),
     *,
     call_id: str,
     is_error: bool = False,

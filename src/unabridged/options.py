@@ -2,7 +2,7 @@
 Options of strategies: how they are checked, and the ones that several share.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from attrs import field
@@ -89,7 +89,7 @@ def function(instance: object, attribute: Any, value: object) -> None:
         raise ConfigError(msg)
 
 
-def as_share(value: Any) -> Any:
+def as_share(value: float | None) -> float | None:
     """
     A converter: a whole number given for a share is the same share.
     """
@@ -184,14 +184,14 @@ def below(limit: str) -> Callable[[Any, Any, Any], None]:
     return check
 
 
-def as_names(value: Any) -> Any:
+def as_names(value: str | Sequence[str]) -> tuple[str, ...]:
     """
     A converter: one name, or several, as a tuple.
     """
     if isinstance(value, str):
         return (value,)
 
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(value) if isinstance(value, list) else value  # type: ignore[return-value]  # the validator has the say
 
 
 def names_only(instance: object, attribute: Any, value: Any) -> None:

@@ -12,11 +12,12 @@ from typing import Any, TypeAlias
 from attrs import field, frozen
 
 from unabridged.errors import ConfigError
-from unabridged.json_values import Json, joined, json_of, sound_text
+from unabridged.json_values import Json, JsonValue, joined, json_of, sound_text
 
 __all__ = [
     "NO_JSON",
     "Audio",
+    "Content",
     "Document",
     "Image",
     "Opaque",
@@ -38,24 +39,30 @@ __all__ = [
 NO_JSON = Json()
 
 
-def _label(value: object) -> str:
+def _label(value: str) -> str:
     if type(value) is str and value.isascii():
         return value
 
     return sound_text(value, "name, id or label of a part")
 
 
-def kept_extra(value: object) -> Json:
+def kept_extra(value: Mapping[str, Any] | Json | None) -> Json:
     """
     The keys of a provider's form, as they are kept.
     """
     if type(value) is Json:
         return value
 
-    return NO_JSON if value is None else json_of(value, "extra")
+    if value is None:
+        return NO_JSON
+    if not isinstance(value, Mapping):
+        msg = f"extra: expected a dict, got {type(value).__name__}"
+        raise ConfigError(msg)
+
+    return json_of(dict(value), "extra")
 
 
-def _pixels(value: object) -> int:
+def _pixels(value: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         msg = f"width or height: expected pixels, an int of 0 (unknown) or more, got {value!r}"
         raise ConfigError(msg)
@@ -63,7 +70,7 @@ def _pixels(value: object) -> int:
     return value
 
 
-def _yes_or_no(value: object) -> bool:
+def _yes_or_no(value: bool) -> bool:
     if not isinstance(value, bool):
         msg = f"is_error: expected True or False, got {value!r}"
         raise ConfigError(msg)
@@ -71,11 +78,15 @@ def _yes_or_no(value: object) -> bool:
     return value
 
 
-def _arguments(value: object) -> str:
+def _arguments(value: str | Mapping[str, Any]) -> str:
     if isinstance(value, Mapping):
         return json_of(dict(value), "arguments").text
 
     return sound_text(value, "arguments")
+
+
+def _data(value: JsonValue | Json) -> Json:
+    return json_of(value)
 
 
 @frozen(weakref_slot=False)
@@ -190,14 +201,14 @@ class Opaque:
     """
 
     provider: str = field(converter=_label)
-    data: Json = field(converter=json_of)
+    data: Json = field(converter=_data)
 
 
-_Content: TypeAlias = Text | Image | Document | Audio | Opaque
+Content: TypeAlias = Text | Image | Document | Audio | Opaque
 _CONTENT = (Text, Image, Document, Audio, Opaque)
 
 
-def _result_parts(value: object) -> tuple[_Content, ...]:
+def _result_parts(value: "str | Content | Iterable[str | Content]") -> tuple[Content, ...]:
     parts = as_parts(value, "a tool result's content")
     for part in parts:
         if not isinstance(part, _CONTENT):
@@ -217,7 +228,7 @@ class ToolResult:
     """
 
     call_id: str = field(converter=_label)
-    content: tuple[_Content, ...] = field(default=(), converter=_result_parts)
+    content: tuple[Content, ...] = field(default=(), converter=_result_parts)
     is_error: bool = field(default=False, converter=_yes_or_no, kw_only=True)
     extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
@@ -355,7 +366,7 @@ def quick_opaque(provider: str, data: Json, /) -> Opaque:
 
 def quick_result(
     call_id: str,
-    content: tuple[_Content, ...],
+    content: tuple[Content, ...],
     is_error: bool = False,  # noqa: FBT002  positional alone, as all of them
     extra: Json = NO_JSON,
     /,

@@ -9,7 +9,7 @@ flow; only how they answer a question differs.
 import functools
 import inspect
 from collections.abc import Generator, Iterable
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import attrs
 from attrs import field, frozen
@@ -65,11 +65,18 @@ class Strategy:
     asks: ClassVar[bool] = False
     """Whether it asks a model, so that a memory without `ask=` can be refused early."""
 
+    if TYPE_CHECKING:  # so that one whose class is not known is a step, too
+
+        def __call__(self, view: View, ctx: TrimContext, /) -> Any:
+            """
+            Work out what stays; each class says how.
+            """
+
     def __or__(self, other: "StrategyLike") -> "Pipeline":
-        return chain(self, other)  # type: ignore[arg-type]  # the mixin is called by its subclass
+        return chain(self, other)
 
     def __ror__(self, other: "StrategyLike") -> "Pipeline":
-        return chain(other, self)  # type: ignore[arg-type]  # the mixin is called by its subclass
+        return chain(other, self)
 
     def __repr__(self) -> str:
         try:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from attrs import evolve, field, frozen
 
-from unabridged.json_values import Json, json_of
+from unabridged.json_values import Json, JsonValue, json_of
 from unabridged.messages import Message
 from unabridged.spans import NOTHING, Span
 
@@ -101,6 +101,10 @@ class Hold:
 Change: TypeAlias = Drop | Fold | Insert | Hold
 
 
+def _note_value(value: JsonValue | Json) -> Json:
+    return json_of(value)
+
+
 @frozen
 class Note:
     """
@@ -114,7 +118,7 @@ class Note:
 
     kind: str
     key: str
-    value: Json = field(converter=json_of)
+    value: Json = field(converter=_note_value)
     sources: Span = NOTHING
 
 

@@ -248,6 +248,33 @@ class TestFiles:
             assert [turn] == MODULES[name].dump(MODULES[name].load([turn]))
 
 
+class TestRequests:
+    @pytest.mark.parametrize("name", sorted(MODULES))
+    @given(transcripts())
+    def test_are_what_their_type_says(self, name, messages):
+        """
+        The keys that are required are there, no other comes, and each value is of its kind.
+        """
+        request = MODULES[name].request(messages)
+        kind = inspect.get_annotations(MODULES[name].request, eval_str=True)["return"]
+
+        assert kind.__required_keys__ <= request.keys() <= kind.__annotations__.keys()
+        assert {"system", "config", "instructions"} >= kind.__optional_keys__
+        for key, value in request.items():
+            assert (key == "config") == isinstance(value, dict)
+            assert type(value) in {dict, list} or key in {"system", "instructions"}
+
+    @pytest.mark.parametrize("name", sorted(MODULES))
+    def test_have_a_type_that_the_package_exports(self, name):
+        """
+        So that a function of yours can name it.
+        """
+        kind = inspect.get_annotations(MODULES[name].request)["return"]
+
+        assert kind is getattr(formats, kind.__name__)
+        assert kind.__name__ in formats.__all__
+
+
 class TestFour:
     @pytest.mark.parametrize("name", sorted(MODULES))
     def test_each_module_has_the_same_four(self, name):

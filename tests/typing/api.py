@@ -17,6 +17,8 @@ from unabridged import (
     AsyncMemory,
     Budget,
     ClearToolResults,
+    ClipMessages,
+    ClipToolResults,
     Deduplicate,
     HeadAndTail,
     MaxRounds,
@@ -34,6 +36,7 @@ from unabridged import (
     assistant,
     chain,
     custom,
+    declared,
     run,
     system,
     tokens,
@@ -52,9 +55,20 @@ from unabridged.contract import (
 )
 from unabridged.fetching import Excerpt, Findings
 from unabridged.items import Block, Item, Round
-from unabridged.messages import Image, Text, ToolCall
+from unabridged.messages import (
+    Audio,
+    Document,
+    Image,
+    Opaque,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from unabridged.pipeline import Pipeline, Strategy
+from unabridged.records import Note
 from unabridged.results import TrimResult, fold, keep, unchanged
+from unabridged.testing import view_of
 from unabridged.views import View
 
 # -- answers
@@ -263,3 +277,53 @@ TokenBudget(9, count=len)  # type: ignore[arg-type]
 Memory().append("hi")  # type: ignore[arg-type]
 Memory().compact(wait="no")  # type: ignore[call-overload]
 Summarize(2, tree="8")  # type: ignore[arg-type]
+
+# -- strategies of data
+
+described: Strategy = declared.from_data({"use": "Window", "last": 40})
+longer: Pipeline = described | TokenBudget(8_000) | [described]
+Memory(strategy=described, budget=8_000).context(described)
+run(described, run(longer, view_of([user("hi")])).view)
+
+# -- values that are right
+
+Message("user", ["hi", Image(url="u")], metadata={"a": 1}, extra=None)
+Message("tool", ToolResult("c1", ["found", Text("it")]), name=None, id="m1")
+ToolCall("c1", "find", {"q": 1})
+Opaque("gemini", [1, "two", None])
+Note("fact", "name", {"first": 1})
+TokenBudget(share=1, clip=ClipToolResults(500))
+TokenBudget(share=0.5, clip=[ClipToolResults(500), ClipMessages(800)])
+ClearToolResults(3, exclude="recall")
+ClearToolResults(3, exclude=["recall", "find"])
+
+# -- values that are wrong
+
+ToolCall(3, "find")  # type: ignore[arg-type]
+ToolCall("c1", None)  # type: ignore[arg-type]
+ToolCall("c1", "find", 4)  # type: ignore[arg-type]
+Message(5)  # type: ignore[arg-type]
+Message("user", 7)  # type: ignore[arg-type]
+Message("user", [7])  # type: ignore[list-item]
+Message("user", "hi", name=7)  # type: ignore[arg-type]
+Message("user", "hi", id=7)  # type: ignore[arg-type]
+Message("user", "hi", metadata=[7])  # type: ignore[arg-type]
+Message("user", "hi", extra="x")  # type: ignore[arg-type]
+Text(5)  # type: ignore[arg-type]
+Image(5)  # type: ignore[arg-type]
+Image(url="u", width="9")  # type: ignore[arg-type]
+Document(text=None)  # type: ignore[arg-type]
+Audio(data=b"")  # type: ignore[arg-type]
+Reasoning(5)  # type: ignore[arg-type]
+ToolResult(5)  # type: ignore[arg-type]
+ToolResult("c1", [ToolCall("c1", "f")])  # type: ignore[list-item]
+ToolResult("c1", is_error="no")  # type: ignore[arg-type]
+Opaque(5, {})  # type: ignore[arg-type]
+Opaque("gemini", {1, 2})  # type: ignore[arg-type]
+Note("fact", "name", object())  # type: ignore[arg-type]
+user(5)  # type: ignore[arg-type]
+tool("found", call_id=5)  # type: ignore[arg-type]
+TokenBudget(share="half")  # type: ignore[arg-type]
+TokenBudget(9, clip=Window(2))  # type: ignore[arg-type]
+ClearToolResults(3, exclude=5)  # type: ignore[arg-type]
+Sparing(5, first=1)  # type: ignore[arg-type]

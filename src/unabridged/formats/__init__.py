@@ -3,7 +3,7 @@ The message forms of providers: load one, mend what needs it, send it to another
 
 Each module has the same four functions. `load(turns, system=None)` reads what an
 API takes; `dump(messages)` gives it back, key for key; `request(messages)` gives
-keyword arguments for that API's client, mended; `reply(response)` reads what the
+keyword arguments for that API's client, mended and typed; `reply(response)` reads what the
 client gives back. `problems(messages, provider)` says what a provider would
 refuse, `mend(messages, provider)` puts right what form alone can, and `detect`
 names an unknown form. What a module does not know it keeps: a part as `Opaque`,
@@ -44,12 +44,24 @@ from unabridged.formats import anthropic, bedrock, gemini, openai_chat, openai_r
 from unabridged.formats.detecting import detect
 from unabridged.formats.mending import Mend, Mended, mend
 from unabridged.formats.refusals import problems
+from unabridged.formats.requests import (
+    AnthropicRequest,
+    BedrockRequest,
+    ChatRequest,
+    GeminiRequest,
+    ResponsesRequest,
+)
 from unabridged.formats.turns import Problem
 
 __all__ = [
+    "AnthropicRequest",
+    "BedrockRequest",
+    "ChatRequest",
+    "GeminiRequest",
     "Mend",
     "Mended",
     "Problem",
+    "ResponsesRequest",
     "anthropic",
     "bedrock",
     "detect",

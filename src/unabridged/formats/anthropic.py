@@ -15,7 +15,7 @@ anything else              extra, under "anthropic"; of a response under "receiv
 
 from collections.abc import Iterable, Sequence
 from itertools import dropwhile, takewhile
-from typing import Any
+from typing import Any, cast
 
 from unabridged.errors import ConfigError, FormatError
 from unabridged.formats.anthropic_blocks import joined, read_content, write
@@ -25,6 +25,7 @@ from unabridged.formats.extras import checked, refuse
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
+from unabridged.formats.requests import AnthropicRequest
 from unabridged.items import Item
 from unabridged.messages import Message, Text, quick_message
 from unabridged.parts import NO_JSON, quick_text
@@ -98,7 +99,9 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     return turns
 
 
-def request(messages: Iterable[Message | Item], report: list[Mend] | None = None) -> dict[str, Any]:
+def request(
+    messages: Iterable[Message | Item], report: list[Mend] | None = None
+) -> AnthropicRequest:
     """
     Arguments for `client.messages.create`, mended so that the API accepts them.
 
@@ -111,7 +114,7 @@ def request(messages: Iterable[Message | Item], report: list[Mend] | None = None
     """
     ready = sendable(messages, NAME, report)
 
-    return {**_system(ready), "messages": dump(ready)}
+    return cast("AnthropicRequest", {**_system(ready), "messages": dump(ready)})
 
 
 def reply(response: object) -> tuple[Message, ...]:

@@ -71,6 +71,7 @@ def read_media(block: dict[str, Any], where: str) -> Image | Document | None:
     if not isinstance(source, dict):
         refuse(f"{where}.source", "an object", source)
     shape: dict[str, Any] = {}
+    fields: dict[str, Any]
     match source:
         case {"type": "base64", "data": str(data), "media_type": str(media_type), **inner}:
             fields = {"data": data, "media_type": media_type}

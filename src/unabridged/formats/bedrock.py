@@ -13,7 +13,7 @@ anything else        Opaque, or extra, under "bedrock"
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from attrs import evolve
 
@@ -26,6 +26,7 @@ from unabridged.formats.extras import checked, refuse
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
+from unabridged.formats.requests import BedrockRequest
 from unabridged.items import Item
 from unabridged.messages import Message, Text, quick_message
 from unabridged.parts import NO_JSON
@@ -97,7 +98,7 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     return [turn for turn in turns if turn]
 
 
-def request(messages: Iterable[Message | Item], report: list[Mend] | None = None) -> dict[str, Any]:
+def request(messages: Iterable[Message | Item], report: list[Mend] | None = None) -> BedrockRequest:
     """
     The messages, mended, as arguments for boto3's `client.converse(modelId=…, **request(…))`.
 
@@ -115,7 +116,7 @@ def request(messages: Iterable[Message | Item], report: list[Mend] | None = None
         for block in turn["content"]:
             to_bytes(block)
     if not opening:
-        return {"messages": turns}
+        return cast("BedrockRequest", {"messages": turns})
 
     prompt = [
         write(part, Names(()))
@@ -126,7 +127,7 @@ def request(messages: Iterable[Message | Item], report: list[Mend] | None = None
     for block in prompt:
         to_bytes(block)
 
-    return {"system": prompt, "messages": turns}
+    return cast("BedrockRequest", {"system": prompt, "messages": turns})
 
 
 def reply(response: object) -> tuple[Message, ...]:

@@ -150,7 +150,9 @@ def _sound(keys: dict[str, Any], where: str) -> tuple[Audio, ...]:
     match keys.get("audio"):
         case {"id": str(file), **inner} if file:
             del keys["audio"]
-            fields = {key: inner.pop(key) for key in _HEARD if _is_filled(inner.get(key))}
+            fields: dict[str, Any] = {
+                key: inner.pop(key) for key in _HEARD if _is_filled(inner.get(key))
+            }
             shape = FILE | ({"sent": tuple(fields)} if fields else {})
             extra = kept(inner, shape, f"{where}.audio")
             return (Audio(**fields, file=file, extra=extra),)

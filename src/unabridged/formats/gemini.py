@@ -14,7 +14,7 @@ and by default as REST writes it, which the client takes as well.
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import dropwhile, takewhile
-from typing import Any
+from typing import Any, cast
 
 from attrs import evolve
 
@@ -33,6 +33,7 @@ from unabridged.formats.gemini_names import Names
 from unabridged.formats.gemini_reply import answered
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
+from unabridged.formats.requests import GeminiRequest
 from unabridged.items import Item
 from unabridged.json_values import json_of
 from unabridged.messages import Message, Text
@@ -99,7 +100,7 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     return turns
 
 
-def request(messages: Iterable[Message | Item], report: list[Mend] | None = None) -> dict[str, Any]:
+def request(messages: Iterable[Message | Item], report: list[Mend] | None = None) -> GeminiRequest:
     """
     The messages as keyword arguments of `client.models.generate_content`, mended.
 
@@ -115,10 +116,11 @@ def request(messages: Iterable[Message | Item], report: list[Mend] | None = None
     contents = [_sendable(turn) for turn in dump(ready[len(prompts) :])]
     prompt = _instruction(prompts)
 
-    return {
-        "contents": contents,
-        **({} if prompt is None else {"config": {"system_instruction": prompt}}),
-    }
+    body: dict[str, Any] = {"contents": contents}
+    if prompt is not None:
+        body["config"] = {"system_instruction": prompt}
+
+    return cast("GeminiRequest", body)
 
 
 def reply(response: object) -> tuple[Message, ...]:

@@ -7,13 +7,14 @@ each thing it did. None of them drops a message.
 
 import re
 from collections.abc import Callable
+from typing import cast
 
 from attrs import evolve
 
 from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.rules_of_content import is_blank, is_halved, is_object, loaded
 from unabridged.formats.turns import Turn, as_seen, calls_in, pairs_of, sent
-from unabridged.messages import Document, Part, Text, ToolCall, ToolResult
+from unabridged.messages import Content, Document, Part, Text, ToolCall, ToolResult
 
 __all__ = [
     "fill_blanks",
@@ -201,7 +202,8 @@ def _whole(part: Part) -> Part:
                 part, text=text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             )
         case ToolResult() if is_halved(part):
-            return evolve(part, content=tuple([_whole(inner) for inner in part.content]))
+            inner = [_whole(inner) for inner in part.content]
+            return evolve(part, content=cast("list[Content]", inner))
         case _:
             return part
 

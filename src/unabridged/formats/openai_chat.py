@@ -14,7 +14,7 @@ anything else        extra, under "openai_chat"; of a response under "received",
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from attrs import evolve
 
@@ -27,6 +27,7 @@ from unabridged.formats.extras import checked, refuse
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
+from unabridged.formats.requests import ChatRequest
 from unabridged.items import Item
 from unabridged.messages import Audio, Message, Part, Text
 
@@ -103,7 +104,7 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     return turns
 
 
-def request(messages: Iterable[Message | Item], report: list[Mend] | None = None) -> dict[str, Any]:
+def request(messages: Iterable[Message | Item], report: list[Mend] | None = None) -> ChatRequest:
     """
     Arguments for `client.chat.completions.create`, mended so that the API accepts them.
 
@@ -115,7 +116,7 @@ def request(messages: Iterable[Message | Item], report: list[Mend] | None = None
     """
     ready = sendable(messages, NAME, report)
 
-    return {"messages": dump(ready)}
+    return cast("ChatRequest", {"messages": dump(ready)})
 
 
 def reply(response: object) -> tuple[Message, ...]:
@@ -218,5 +219,6 @@ def _heard(part: Part, message: dict[str, Any]) -> Part:
     if not isinstance(part, Audio) or not isinstance(message.get("audio"), dict):
         return part
     heard = {key: message["audio"].get(key) for key in _HEARD}
+    texts: dict[str, Any] = {k: text for k, text in heard.items() if isinstance(text, str)}
 
-    return evolve(part, **{key: text for key, text in heard.items() if isinstance(text, str)})
+    return evolve(part, **texts)

@@ -19,13 +19,14 @@ it belongs to another response.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from unabridged.errors import ConfigError, FormatError
 from unabridged.formats.extras import checked, refuse
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
+from unabridged.formats.requests import ResponsesRequest
 from unabridged.formats.responses_items import CLIENT, write_message
 from unabridged.formats.responses_parts import NAME, kept, own
 from unabridged.formats.responses_reading import answered, read
@@ -103,7 +104,9 @@ def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
     return items
 
 
-def request(messages: Iterable[Message | Item], report: list[Mend] | None = None) -> dict[str, Any]:
+def request(
+    messages: Iterable[Message | Item], report: list[Mend] | None = None
+) -> ResponsesRequest:
     """
     The keyword arguments `input`, and `instructions` if there are any, for the client.
 
@@ -119,7 +122,7 @@ def request(messages: Iterable[Message | Item], report: list[Mend] | None = None
     if told:
         body["instructions"] = "\n\n".join(told)
 
-    return body
+    return cast("ResponsesRequest", body)
 
 
 def reply(response: object) -> tuple[Message, ...]:

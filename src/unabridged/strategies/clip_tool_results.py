@@ -3,7 +3,7 @@ Clipping what tools gave back.
 """
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, cast
 
 from attrs import evolve, field, frozen
 
@@ -12,7 +12,7 @@ from unabridged.clips import CLEARED, Clip, Known, words_clipped
 from unabridged.errors import ConfigError
 from unabridged.handles import handle_at
 from unabridged.items import Item
-from unabridged.messages import Message, Text, ToolResult
+from unabridged.messages import Content, Message, Text, ToolResult
 from unabridged.options import as_names, flag, function, ge, names_only
 from unabridged.tokens import TokenCounter
 from unabridged.tool_loops import answers
@@ -118,7 +118,7 @@ class ClipToolResults(Clip):
             return None
         content, done = found
 
-        return evolve(result, content=content), done.numbers
+        return evolve(result, content=cast("list[Content]", content)), done.numbers
 
 
 def _spared(view: View, item: Item, exclude: tuple[str, ...]) -> set[int]:
