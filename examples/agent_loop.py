@@ -2,7 +2,6 @@
 An agent's loop: the model calls tools, their results go into the log, and every turn is a request.
 """
 
-import json
 from typing import Any
 
 from unabridged import Memory, Repair, Window, formats, system, tool, user
@@ -40,8 +39,8 @@ while True:
     print(answer)
     if not answer.tool_calls:
         break
-    for call in answer.tool_calls:  # arguments are the JSON text that the model wrote
-        found = TOOLS[call.name](**json.loads(call.arguments))
+    for call in answer.tool_calls:  # `arguments` is the JSON text that the model wrote
+        found = TOOLS[call.name](**call.args)
         memory.append(tool(found, call_id=call.id))
 
 print(len(memory.entries()), "messages are kept")

@@ -6,10 +6,14 @@ import contextlib
 import json
 import logging
 import sqlite3
+import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
 from unabridged import (
     AsyncMemory,
@@ -59,7 +63,7 @@ from unabridged.records import (
 )
 from unabridged.results import TrimResult, unchanged
 from unabridged.spans import Span
-from unabridged.stores import InMemoryStore
+from unabridged.stores import InMemoryStore, SqliteStore
 from unabridged.strategies.summarize import LABEL
 from unabridged.testing import call, failing, replies, result, talk, texts, view_of
 from unabridged.usage import Usage
@@ -132,6 +136,27 @@ class TestAppend:
         assert [2, 3] == [entry.seq for entry in done.entries]
         assert [3, 4] == [entry.rec for entry in done.entries]
         assert () == done.known
+        assert done.entries == done.all
+
+    @pytest.mark.parametrize("kind", ["memory", "file"])
+    @given(data=st.data())
+    def test_gives_the_entry_of_each_message_in_order(self, kind, data):
+        """
+        Written, known before, retracted since, or twice in the call.
+        """
+        ids = st.sampled_from([None, "m1", "m2", "m3"])
+        with tempfile.TemporaryDirectory() as folder:
+            store = InMemoryStore() if kind == "memory" else SqliteStore(Path(folder) / "a.db")
+            memory = Memory(store)
+            for _ in range(3):
+                batch = [user(f"{id_}", id=id_) for id_ in data.draw(st.lists(ids, max_size=5))]
+                done = memory.append(*batch)
+
+                assert batch == [entry.message for entry in done.all]
+                assert {*done.all} == {*done.entries, *done.known}
+                if batch and data.draw(st.booleans()):
+                    memory.retract(done.all[0].seq)
+            store.close()
 
     def test_of_nothing_writes_nothing(self):
         """

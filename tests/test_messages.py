@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import pickle
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unabridged import assistant, system, tool, user
-from unabridged.errors import ConfigError
+from unabridged.errors import ConfigError, FormatError
 from unabridged.json_values import Json, _encoder, json_of, json_text, sound_text, trusted
 from unabridged.messages import (
     Audio,
@@ -112,6 +113,78 @@ class TestJson:
         held.value["a"].append(2)
 
         assert {"a": [1]} == held.value
+
+    def test_reads_as_a_mapping(self):
+        """
+        Whatever a dict is read with.
+        """
+        value = {"a": 1, "b": {"c": [2]}}
+        read = json_of(value)
+
+        assert isinstance(read, Mapping)
+        assert (1, {"c": [2]}) == (read["a"], read["b"])
+        assert (1, None, 7) == (read.get("a"), read.get("x"), read.get("x", 7))
+        assert (True, False) == ("a" in read, "x" in read)
+        assert (2, ["a", "b"]) == (len(read), list(read))
+        assert (list(value), list(value.items())) == (list(read.keys()), list(read.items()))
+        assert [1, {"c": [2]}] == list(read.values())
+        assert value == dict(read) == {**read}
+        with pytest.raises(KeyError, match="x"):
+            _ = read["x"]
+
+    def test_gives_nothing_that_could_change_it(self):
+        """
+        A value read by its key is as fresh as the whole.
+        """
+        read = json_of({"a": [1]})
+        read["a"].append(2)
+
+        assert [1] == read["a"]
+        assert not hasattr(read, "__setitem__")
+
+    @pytest.mark.parametrize(
+        ("text", "kind"),
+        [
+            ("[1]", "a list"),
+            ('"a"', "text"),
+            ("5", "a number"),
+            ("1.5", "a number"),
+            ("true", "a boolean"),
+            ("null", "null"),
+        ],
+    )
+    def test_has_no_keys_unless_it_is_an_object(self, text, kind):
+        """
+        And says what it is instead.
+        """
+        read = Json(text)
+        for use in (len, list, dict, lambda json: json["a"], lambda json: json.get("a")):
+            with pytest.raises(ConfigError) as caught:
+                use(read)
+
+            assert f"Json: this is {kind}, and only an object has keys; read `.value`" == str(
+                caught.value
+            )
+
+    def test_is_not_equal_to_the_dict_that_it_reads_as(self):
+        """
+        It is its text; so two that differ in the order of keys are two.
+        """
+        assert json_of({"a": 1}) != {"a": 1}
+        assert json_of({"a": 1, "b": 2}) != json_of({"b": 2, "a": 1})
+        assert hash(Json('{"a": 1}')) == hash(json_of({"a": 1}))
+
+    def test_is_what_a_message_holds(self):
+        """
+        Its metadata is read by key, and goes on to another message.
+        """
+        message = user("hi", metadata={"tenant": "acme"})
+
+        assert "acme" == message.metadata["tenant"]
+        assert message.metadata == user("ho", metadata=message.metadata).metadata
+        assert {"tenant": "acme", "n": 1} == (
+            user("ho", metadata={**message.metadata, "n": 1}).metadata.value
+        )
 
     def test_is_false_when_it_is_an_empty_object(self):
         """
@@ -457,6 +530,63 @@ class TestToolCall:
         A dict becomes compact text, in its order.
         """
         assert '{"b":1,"a":"é"}' == ToolCall("c1", "f", {"b": 1, "a": "é"}).arguments
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ('{"city": "Lima", "days": [1, 2.5]}', {"city": "Lima", "days": [1, 2.5]}),
+            ("{}", {}),
+            ("", {}),
+            (" \n", {}),
+        ],
+    )
+    def test_parses_its_arguments(self, text, expected):
+        """
+        A fresh dict each time; where a model wrote nothing it is empty.
+        """
+        call = ToolCall("c1", "weather", text)
+        call.args["more"] = 1
+
+        assert expected == call.args
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[1]",
+            "null",
+            '"Lima"',
+            "5",
+            '{"city": ',
+            "{'city': 1}",
+            '{"n": NaN}',
+            '{"n": 1e999}',
+            "{} {}",
+            "ls -la",
+            "[" * 100_000,
+            '{"n": ' + "9" * 10_000 + "}",
+        ],
+        ids=lambda text: text[:20],
+    )
+    def test_names_the_call_whose_arguments_are_not_an_object(self, text):
+        """
+        In a few words, however long they are.
+        """
+        with pytest.raises(FormatError) as caught:
+            _ = ToolCall("c1", "weather", text).args
+
+        assert str(caught.value).startswith(
+            "call `c1` of `weather`: its arguments are not a JSON object, but "
+        )
+        assert len(str(caught.value)) < 300
+
+    def test_names_a_call_of_any_size_in_short(self):
+        """
+        A provider's mistake does not fill a log.
+        """
+        with pytest.raises(FormatError) as caught:
+            _ = ToolCall("c" * 10_000, "n" * 10_000, "x" * 10_000).args
+
+        assert len(str(caught.value)) < 400
 
     def test_refuses_arguments_that_are_neither(self):
         """

@@ -37,6 +37,7 @@ from unabridged.stores.in_thread import InThread
 from unabridged.stores.protocol import AsyncStore, Store
 from unabridged.strategies.no_compaction import NoCompaction
 from unabridged.tokens import Budget, TokenCounter
+from unabridged.usage import Usage
 from unabridged.views import View
 from unabridged.work import Do, Work
 
@@ -208,14 +209,27 @@ class AsyncMemory(Settings):
         wish = self._wish(strategy, query, replace, system, hide_system=hide_system)
         return await self._drive(self._keeper.context(wish))
 
+    @overload
+    async def report_usage(self, result: TrimResult, usage: Usage) -> TrimResult: ...
+
+    @overload
     async def report_usage(
         self, result: TrimResult, *, input_tokens: int, cached_tokens: int | None = None
+    ) -> TrimResult: ...
+
+    async def report_usage(
+        self,
+        result: TrimResult,
+        usage: Usage | None = None,
+        *,
+        input_tokens: int | None = None,
+        cached_tokens: int | None = None,
     ) -> TrimResult:
         """
         As `Memory.report_usage`.
         """
-        usage = self._usage(result, input_tokens, cached_tokens)
-        return await self._drive(self._keeper.report(result, usage, self._calibrated))
+        told = self._usage(result, usage, input_tokens, cached_tokens)
+        return await self._drive(self._keeper.report(result, told, self._calibrated))
 
     @overload
     async def compact(

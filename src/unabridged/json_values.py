@@ -10,7 +10,16 @@ import json
 import json.encoder
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from typing import Any, TypeAlias
 
 from attrs import field, frozen
@@ -23,8 +32,10 @@ __all__ = [
     "joined",
     "json_of",
     "json_text",
+    "object_in",
     "sound_json",
     "sound_text",
+    "strict_value",
     "trusted",
 ]
 
@@ -35,6 +46,7 @@ A value that JSON can hold: what is in it is checked when it runs.
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 DEEPEST = 200  # what any stack can still read
+_KINDS = {list: "a list", str: "text", bool: "a boolean", type(None): "null"}
 _PLAIN = frozenset({str, int, bool, type(None), float})
 _decode = json.JSONDecoder().raw_decode
 _SPACE_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\s+')
@@ -111,18 +123,24 @@ _pieces = _encoder()
 
 
 @frozen
-class Json:
+class Json(Mapping[str, Any]):
     """
-    A JSON value, kept as compact text.
+    A JSON value, kept as compact text, and read as a mapping where it is an object.
 
     Equality and hash are those of the text: key order and the spelling of
     numbers count. `value` is a fresh Python value at each reading, so nobody
-    can change what a message holds.
+    can change what a message holds; take it once where you read many keys.
+
+    Raises:
+        ConfigError: the text is not JSON; or, when a key is read, it is a list,
+            a text or a number, which have none.
 
     >>> Json('{"price": 1.50}').text
     '{"price":1.50}'
     >>> Json('{"price": 1.50}').value
     {'price': 1.5}
+    >>> Json('{"price": 1.50}')["price"], Json('{"price": 1.50}').get("name")
+    (1.5, None)
     """
 
     text: str = field(default="{}")
@@ -147,6 +165,42 @@ class Json:
 
     def __bool__(self) -> bool:
         return self.text != "{}"
+
+    def __getitem__(self, key: str) -> Any:
+        return self._object()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._object())
+
+    def __len__(self) -> int:
+        return len(self._object())
+
+    def keys(self) -> KeysView[str]:
+        """
+        The keys, in the order they were written.
+        """
+        return self._object().keys()
+
+    def items(self) -> ItemsView[str, Any]:
+        """
+        The keys, each with its value.
+        """
+        return self._object().items()
+
+    def values(self) -> ValuesView[Any]:
+        """
+        The values, in the order of their keys.
+        """
+        return self._object().values()
+
+    def _object(self) -> dict[str, Any]:
+        value = self.value
+        if not isinstance(value, dict):
+            kind = _KINDS.get(type(value), "a number")
+            msg = f"Json: this is {kind}, and only an object has keys; read `.value`"
+            raise ConfigError(msg)
+
+        return value
 
 
 _new, _set_text = object.__new__, vars(Json)["text"].__set__
@@ -178,7 +232,7 @@ def json_of(value: object, where: str = "json") -> Json:
     Traceback (most recent call last):
     unabridged.errors.ConfigError: metadata.at: JSON cannot hold a set; convert it first
     """
-    if isinstance(value, Json):
+    if type(value) is Json:
         return value
     text = sound_json(value)
     if text is not None:
@@ -236,6 +290,41 @@ def _is_sound(value: object) -> bool:
     return True
 
 
+def strict_value(text: str) -> object:
+    """
+    The value of a JSON text that an API can be sent; `...` for a text that is none.
+
+    NaN is none, and so is a number past a float's range, which Python reads as infinite.
+
+    >>> strict_value("[1]"), strict_value("NaN"), strict_value("1e999")
+    ([1], Ellipsis, Ellipsis)
+    """
+    try:
+        return _strict(text)
+    except (ValueError, RecursionError):
+        return ...
+
+
+def object_in(text: str) -> dict[str, Any] | None:
+    """
+    The object in a JSON text, read as `strict_value` reads; None where there is none.
+
+    >>> object_in('{"city": "Lima"}'), object_in('{"n": NaN}'), object_in("[]")
+    ({'city': 'Lima'}, None, None)
+    """
+    found = strict_value(text)
+
+    return found if isinstance(found, dict) else None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        _refuse_constant(text)
+
+    return number
+
+
 def _check(value: object, path: str, depth: int = 0) -> None:
     if depth > DEEPEST:
         msg = f"{path[:80]}…: nested over {DEEPEST} deep, or it contains itself; flatten it"
@@ -268,3 +357,6 @@ def _compact(text: str) -> str:
 def _refuse_constant(name: str) -> None:
     msg = f"{name} is not JSON"
     raise ValueError(msg)
+
+
+_strict = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse_constant).decode

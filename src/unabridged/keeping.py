@@ -50,15 +50,32 @@ class Appends:
     """
     What an append did: the *entries* written, and those *known* before by their message ids.
 
+    *all* has one for each message of the call, in its order, written or known.
+
     >>> from unabridged import Memory, user
     >>> memory = Memory()
     >>> done = [memory.append(user("hi", id="m1")) for _ in range(2)]
     >>> [(len(each.entries), len(each.known)) for each in done]
     [(1, 0), (0, 1)]
+    >>> [entry.seq for entry in memory.append(user("new"), user("hi", id="m1")).all]
+    [2, 1]
     """
 
     entries: tuple[Entry, ...] = ()
     known: tuple[Entry, ...] = ()
+    all: tuple[Entry, ...] = ()
+
+
+def _in_order(messages: Sequence[Message], receipt: Receipt) -> tuple[Entry, ...]:
+    """
+    The entry of each message: one with an id may be known, or have come twice.
+    """
+    if len(receipt.entries) == len(messages):
+        return receipt.entries
+    by_id = {entry.message.id: entry for entry in (*receipt.known, *receipt.entries)}
+    others = (entry for entry in receipt.entries if entry.message.id is None)
+
+    return tuple([next(others) if m.id is None else by_id[m.id] for m in messages])
 
 
 class Keeper(Retriever):
@@ -92,7 +109,7 @@ class Keeper(Retriever):
         if receipt.state.late:
             self._tell_of_late(receipt)
 
-        return Appends(receipt.entries, receipt.known)
+        return Appends(receipt.entries, receipt.known, _in_order(messages, receipt))
 
     def _tell_of_late(self, receipt: Receipt) -> None:
         here = receipt.state.live | receipt.state.lost

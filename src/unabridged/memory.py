@@ -41,6 +41,7 @@ from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.protocol import Store
 from unabridged.strategies.no_compaction import NoCompaction
 from unabridged.tokens import Budget, TokenCounter
+from unabridged.usage import Usage
 from unabridged.views import View
 from unabridged.work import Do, Work
 
@@ -155,7 +156,8 @@ class Memory(Settings):
         Keep messages, all or none.
 
         A message with an *id* that is there already is not kept twice: the entry
-        comes back in `known`. *pin* keeps their blocks from being dropped or
+        comes back in `known` instead of `entries`; `all` has the entry of each
+        message, in their order. *pin* keeps their blocks from being dropped or
         folded. *expect* refuses if the log's last record is another.
 
         Raises:
@@ -342,8 +344,21 @@ class Memory(Settings):
         wish = self._wish(strategy, query, replace, system, hide_system=hide_system)
         return self._drive(self._keeper.context(wish))
 
+    @overload
+    def report_usage(self, result: TrimResult, usage: Usage) -> TrimResult: ...
+
+    @overload
     def report_usage(
         self, result: TrimResult, *, input_tokens: int, cached_tokens: int | None = None
+    ) -> TrimResult: ...
+
+    def report_usage(
+        self,
+        result: TrimResult,
+        usage: Usage | None = None,
+        *,
+        input_tokens: int | None = None,
+        cached_tokens: int | None = None,
     ) -> TrimResult:
         """
         Tell what the provider billed for the request that sent exactly *result*.
@@ -354,6 +369,8 @@ class Memory(Settings):
 
         Args:
             result: what `context()` gave, of this thread.
+            usage: what `formats.usage(response)` read from the response; or else
+                give the numbers yourself:
             input_tokens: all tokens of the input, cached ones too. OpenAI's and
                 Gemini's number has these in it; for Anthropic add the cache's
                 reads and writes to it.
@@ -368,8 +385,8 @@ class Memory(Settings):
         >>> print(memory.report_usage(memory.context(), input_tokens=4, cached_tokens=1).usage)
         4 input tokens reported, 2 estimated (50.0% too low), 25% of them cached
         """
-        usage = self._usage(result, input_tokens, cached_tokens)
-        return self._drive(self._keeper.report(result, usage, self._calibrated))
+        told = self._usage(result, usage, input_tokens, cached_tokens)
+        return self._drive(self._keeper.report(result, told, self._calibrated))
 
     @overload
     def compact(

@@ -4,6 +4,8 @@ Parts: what a message is made of.
 A part that this library does not know is kept whole as `Opaque`; keys of a
 provider's form that have no field here are kept in `extra`, under the name of
 the format that read them. Nothing is dropped because it was not understood.
+
+Eight values, and a quick builder for most of them, make the length of this module.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -11,8 +13,8 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from unabridged.errors import ConfigError
-from unabridged.json_values import Json, JsonValue, joined, json_of, sound_text
+from unabridged.errors import ConfigError, FormatError
+from unabridged.json_values import Json, JsonValue, joined, json_of, object_in, sound_text
 
 __all__ = [
     "NO_JSON",
@@ -37,6 +39,10 @@ __all__ = [
 ]
 
 NO_JSON = Json()
+_NO_OBJECT = (
+    "call `{0.id:.80}` of `{0.name:.80}`: its arguments are not a JSON object, but "
+    "{0.arguments!r:.80}; `arguments` has the text"
+)
 
 
 def _label(value: str) -> str:
@@ -179,7 +185,7 @@ class Reasoning:
 @frozen(weakref_slot=False)
 class ToolCall:
     """
-    A model's wish to run a tool; *arguments* stay the provider's JSON text.
+    A model's wish to run a tool; *arguments* stay the provider's JSON text, `args` parses them.
 
     >>> ToolCall("c1", "weather", {"city": "Lima"}).arguments
     '{"city":"Lima"}'
@@ -189,6 +195,29 @@ class ToolCall:
     name: str = field(converter=_label)
     arguments: str = field(default="{}", converter=_arguments)
     extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """
+        The arguments, parsed: keyword arguments for the tool, a fresh dict each time.
+
+        Some models write nothing where a tool takes none: then it is empty.
+
+        Raises:
+            FormatError: they are not a JSON object; the text names the call.
+
+        >>> ToolCall("c1", "weather", '{"city": "Lima"}').args
+        {'city': 'Lima'}
+        >>> ToolCall("c1", "weather", '{"city": ').args
+        Traceback (most recent call last):
+        unabridged.errors.FormatError: call `c1` of `weather`: its arguments are not a JSON \
+object, but '{"city": '; `arguments` has the text
+        """
+        found = object_in(self.arguments) if self.arguments.strip() else {}
+        if found is None:
+            raise FormatError(_NO_OBJECT.format(self))
+
+        return found
 
 
 @frozen(weakref_slot=False)

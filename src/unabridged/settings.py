@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import attrs
+from attrs import evolve
 
 from unabridged.contract import StrategyLike
 from unabridged.errors import ConfigError, NeedsAnswerError, NeedsAsyncError
@@ -142,15 +143,32 @@ class Settings:
             retry_after=self._retry_after,
         )
 
-    def _usage(self, result: object, input_tokens: int, cached_tokens: int | None) -> Usage:
+    def _usage(
+        self,
+        result: object,
+        usage: Usage | None,
+        input_tokens: int | None,
+        cached_tokens: int | None,
+    ) -> Usage:
         """
         What was reported of a result, checked.
         """
         if not isinstance(result, TrimResult):
             msg = f"report_usage: expected what context() gave, got {type(result).__name__}"
             raise ConfigError(msg)
+        if usage is None:
+            return Usage(result.estimated, input_tokens, cached_tokens)  # type: ignore[arg-type]  # it refuses None
+        if not isinstance(usage, Usage):
+            msg = (
+                f"report_usage: `usage` must be a Usage, got {type(usage).__name__}; "
+                "formats.usage(response) makes one of a response"
+            )
+            raise ConfigError(msg)
+        if input_tokens is not None or cached_tokens is not None:
+            msg = "report_usage: give `usage`, or `input_tokens` and `cached_tokens`, not both"
+            raise ConfigError(msg)
 
-        return Usage(result.estimated, input_tokens, cached_tokens)
+        return evolve(usage, estimated=result.estimated)
 
     @property
     def strategy(self) -> Pipeline:

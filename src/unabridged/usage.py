@@ -15,7 +15,7 @@ MOST = 10**12  # tokens of one request that are taken for a mistake beyond
 
 def _whole(_instance: object, attribute: object, value: Any) -> None:
     name = getattr(attribute, "name", "")
-    if name == "cached_tokens" and value is None:
+    if name != "input_tokens" and value is None:
         return
     least = 1 if name == "input_tokens" else 0
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST:
@@ -32,7 +32,8 @@ class Usage:
     The tokens of a request: *estimated* before it was sent, and what the provider billed.
 
     *input_tokens* are all of the input, *cached_tokens* those of them that were
-    read from its cache (None: not said).
+    read from its cache (None: not said). What `formats.usage` reads from a
+    response has no estimate yet: `Memory.report_usage` sets it beside one.
 
     Raises:
         ConfigError: a number is no int or too small, or more is cached than was sent.
@@ -41,7 +42,7 @@ class Usage:
     1_250 input tokens reported, 1_000 estimated (20.0% too low), 80% of them cached
     """
 
-    estimated: int = field(validator=_whole)
+    estimated: int | None = field(validator=_whole)
     input_tokens: int = field(validator=_whole)
     cached_tokens: int | None = field(default=None, validator=_whole)
 
@@ -55,16 +56,22 @@ class Usage:
             raise ConfigError(msg)
 
     @property
-    def error(self) -> float:
+    def error(self) -> float | None:
         """
         How far off the estimate was, as a share of what was billed: below 0 if it was too low.
+
+        None where nothing was estimated.
         """
+        if self.estimated is None:
+            return None
+
         return (self.estimated - self.input_tokens) / self.input_tokens
 
     def __str__(self) -> str:
-        off = f"{abs(self.error):.1%} too {'low' if self.error < 0 else 'high'}"
-        told = "exactly" if self.estimated == self.input_tokens else off
-        line = f"{self.input_tokens:_} input tokens reported, {self.estimated:_} estimated ({told})"
+        line = f"{self.input_tokens:_} input tokens reported"
+        if self.estimated is not None and (error := self.error) is not None:
+            off = f"{abs(error):.1%} too {'low' if error < 0 else 'high'}"
+            line += f", {self.estimated:_} estimated ({off if error else 'exactly'})"
         if self.cached_tokens is None:
             return line
 

@@ -5,9 +5,9 @@ Each module has the same four functions. `load(turns, system=None)` reads what a
 API takes; `dump(messages)` gives it back, key for key; `request(messages)` gives
 keyword arguments for that API's client, mended and typed; `reply(response)` reads what the
 client gives back. `problems(messages, provider)` says what a provider would
-refuse, `mend(messages, provider)` puts right what form alone can, and `detect`
-names an unknown form. What a module does not know it keeps: a part as `Opaque`,
-a key in `extra` under the name of the format.
+refuse, `mend(messages, provider)` puts right what form alone can, `usage(response)`
+says what any of them billed, and `detect` names an unknown form. What a module
+does not know it keeps: a part as `Opaque`, a key in `extra` under the name of the format.
 
 Which API can carry what (`left_out` in each format's module of parts decides,
 and a test holds this table to it). What is left out is in the report of
@@ -41,6 +41,7 @@ OpenAI take pictures from users and tools, not from an assistant.
 """
 
 from unabridged.formats import anthropic, bedrock, gemini, openai_chat, openai_responses
+from unabridged.formats.billing import usage
 from unabridged.formats.detecting import detect
 from unabridged.formats.mending import Mend, Mended, mend
 from unabridged.formats.refusals import problems
@@ -70,4 +71,5 @@ __all__ = [
     "openai_chat",
     "openai_responses",
     "problems",
+    "usage",
 ]
