@@ -26,6 +26,7 @@ from unabridged.formats.chat_read import read_spoken, read_turn
 from unabridged.formats.chat_stream import assembled
 from unabridged.formats.chat_write import write_message
 from unabridged.formats.extras import checked, refuse
+from unabridged.formats.foreign import native
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
@@ -63,6 +64,7 @@ def load(
     """
     if not isinstance(turns, list | tuple):
         refuse("messages", "a list", turns)
+    native(turns, "messages")
     try:
         functions = Functions()
         messages = tuple([read_spoken(turn) or read_turn(turn, "", functions) for turn in turns])
