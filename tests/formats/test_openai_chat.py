@@ -164,7 +164,6 @@ class TestLoad:
             ({"role": "user", "content": "hi", "name": ""}, user("hi", name="")),
             ({"role": "system", "content": "Be brief."}, system("Be brief.")),
             ({"role": "developer", "content": "x"}, Message("developer", "x")),
-            ({"role": "function", "name": "f", "content": "x"}, Message("function", "x", name="f")),
             (calling(CALL), assistant(calls=[ToolCall("c1", "now", '{"tz": 1.50}')])),
             (
                 calling(CALL) | {"content": "Looking."},

@@ -22,6 +22,7 @@ from unabridged.formats.anthropic_blocks import joined, read_content, write
 from unabridged.formats.anthropic_keys import NAME, kept, named, own, without
 from unabridged.formats.anthropic_stream import assembled, failure
 from unabridged.formats.extras import checked, refuse
+from unabridged.formats.foreign import native
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
@@ -62,6 +63,7 @@ def load(
     """
     if not isinstance(turns, list | tuple):
         refuse("messages", "a list", turns)
+    native(turns, "messages")
     try:
         messages = tuple([_message(turn, "") for turn in turns])
     except (ConfigError, FormatError):

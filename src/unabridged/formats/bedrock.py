@@ -23,6 +23,7 @@ from unabridged.formats.bedrock_bytes import kept, own, to_bytes
 from unabridged.formats.bedrock_media import Names
 from unabridged.formats.bedrock_stream import assembled
 from unabridged.formats.extras import checked, refuse
+from unabridged.formats.foreign import native
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
@@ -61,6 +62,7 @@ def load(
     """
     if not isinstance(turns, list | tuple):
         refuse("messages", "a list", turns)
+    native(turns, "messages")
     try:
         messages = tuple([_message(turn, "") for turn in turns])
     except (ConfigError, FormatError):

@@ -16,7 +16,7 @@ from unabridged.json_values import json_of, json_text
 from unabridged.messages import ToolCall
 from unabridged.parts import quick_call
 
-__all__ = ["read_calls", "write_call"]
+__all__ = ["function_form", "read_calls", "write_call", "written_form"]
 
 
 def read_calls(keys: dict[str, Any], where: str) -> tuple[ToolCall, ...]:
@@ -68,18 +68,30 @@ def write_call(call: ToolCall) -> dict[str, Any]:
 
 
 def _shaped(out: dict[str, Any], kind: str, shape: dict[str, Any]) -> dict[str, Any]:
-    form, lacks = out[kind], shape.get("lacks", ())
+    lacks = shape.get("lacks", ())
     if "id" in lacks and not out["id"]:
         del out["id"]
     if "type" in lacks:
         del out["type"]
-    if "arguments" in lacks and form["arguments"] == "{}":
+    out[kind] = written_form(out[kind], shape)
+
+    return {**shape.get("keys", {}), **out}
+
+
+def written_form(form: dict[str, Any], shape: dict[str, Any]) -> dict[str, Any]:
+    """
+    The name and arguments of a function in the shape that they came in.
+
+    >>> written_form({"name": "now", "arguments": "{}"}, {"arguments": "object"})
+    {'name': 'now', 'arguments': {}}
+    """
+    form = dict(form)
+    if "arguments" in shape.get("lacks", ()) and form["arguments"] == "{}":
         del form["arguments"]
     if shape.get("arguments") == "object":
         form["arguments"] = _object(form["arguments"])
-    out[kind] = {**shape.get("inner", {}), **form}
 
-    return {**shape.get("keys", {}), **out}
+    return {**shape.get("inner", {}), **form}
 
 
 def _ordinary(call: object) -> ToolCall | None:
@@ -130,16 +142,9 @@ def _call(call: object, where: str) -> ToolCall:
 
 def _loose_call(keys: dict[str, Any], where: str) -> ToolCall:
     # as local servers write it: without id or type, with arguments as an object or without any
-    shape: dict[str, Any] = {}
     lacks = [] if "type" in keys else ["type"]
     keys.pop("type", None)
-    function = keys.pop("function", ...)
-    if not isinstance(function, dict):
-        refuse(f"{where}.function", "an object", function)
-    inner = dict(function)
-    name = inner.pop("name", ...)
-    if not isinstance(name, str):
-        refuse(f"{where}.function.name", "text", name)
+    name, arguments, shape = function_form(keys.pop("function", ...), f"{where}.function")
 
     id_ = keys.get("id")
     if id_ is None:
@@ -148,23 +153,41 @@ def _loose_call(keys: dict[str, Any], where: str) -> ToolCall:
         del keys["id"]
     else:
         refuse(f"{where}.id", "text", id_)
+    lacks += shape.pop("lacks", ())
+    if lacks:
+        shape["lacks"] = tuple(lacks)
 
+    return ToolCall(id_ or "", name, arguments, extra=kept(keys, shape, where))
+
+
+def function_form(function: object, where: str) -> tuple[str, str, dict[str, Any]]:
+    """
+    The name and arguments that a *function* says, and the shape that it says them in.
+
+    >>> function_form({"name": "now", "arguments": {}}, "function_call")
+    ('now', '{}', {'arguments': 'object'})
+    """
+    if not isinstance(function, dict):
+        refuse(where, "an object", function)
+    shape: dict[str, Any] = {}
+    inner = dict(function)
+    name = inner.pop("name", ...)
+    if not isinstance(name, str):
+        refuse(f"{where}.name", "text", name)
     match inner.get("arguments"):
         case None:
-            lacks.append("arguments")
+            shape["lacks"] = ("arguments",)
             arguments = "{}"
         case str(arguments):
             del inner["arguments"]
         case dict() as given:
             shape["arguments"] = "object"
-            arguments = json_of(given, f"{where}.function.arguments").text
+            arguments = json_of(given, f"{where}.arguments").text
             del inner["arguments"]
         case wrong:
-            refuse(f"{where}.function.arguments", "text", wrong)
-    if lacks:
-        shape["lacks"] = tuple(lacks)
+            refuse(f"{where}.arguments", "text", wrong)
 
-    return ToolCall(id_ or "", name, arguments, extra=kept(keys, shape | _inner(inner), where))
+    return name, arguments, shape | _inner(inner)
 
 
 def _inner(inner: Keys) -> dict[str, Any]:

@@ -4,7 +4,9 @@ A chat message, read: from a turn of the API to a `Message`.
 
 from typing import Any
 
+from unabridged.errors import FormatError
 from unabridged.formats.chat_calls import read_calls
+from unabridged.formats.chat_functions import Functions, function_result_extra, read_function_call
 from unabridged.formats.chat_parts import NAME, THOUGHTS, Words, is_plain, kept, read, write
 from unabridged.formats.extras import FILE, Keys, refuse
 from unabridged.json_values import json_of
@@ -18,8 +20,9 @@ _SILENT = frozenset({"system", "developer", "user"})  # calls of theirs are no c
 _THOUGHTS = {key: kept({}, {"as": key}, key) for key in THOUGHTS}
 _ENTRY = kept({}, {"as": "entry"}, "entry")
 _REFUSED = kept({}, {"as": "refused"}, "refused")
-_BESIDE = frozenset({"tool_calls", "refusal", "audio", *THOUGHTS})
+_BESIDE = frozenset({"tool_calls", "function_call", "refusal", "audio", *THOUGHTS})
 _HEARD = ("data", "transcript")
+_ELSEWHERE = frozenset({"parts", "blocks", "contents", "message", "text"})  # where others say it
 
 
 def read_spoken(turn: object) -> Message | None:
@@ -42,15 +45,16 @@ def read_spoken(turn: object) -> Message | None:
     return quick_message(role, (quick_text(content),))
 
 
-def read_turn(turn: object, where: str) -> Message:
+def read_turn(turn: object, where: str, functions: Functions) -> Message:
     """
-    The message that a turn of the API is.
+    The message that a turn of the API is; *functions* learns its legacy calls and results.
 
     Raises:
         FormatError: it has another form; the text names the place.
         ConfigError: a key holds what JSON cannot; the text names its path.
 
-    >>> read_turn({"role": "tool", "tool_call_id": "c1", "content": "sunny"}, "messages[0]").text
+    >>> turn = {"role": "tool", "tool_call_id": "c1", "content": "sunny"}
+    >>> read_turn(turn, "messages[0]", Functions()).text
     'sunny'
     """
     if not isinstance(turn, dict):
@@ -65,10 +69,12 @@ def read_turn(turn: object, where: str) -> Message:
         parts = (_entry(keys, shape),)
     elif role == "tool":
         parts = (_result(keys, where),)
+    elif role == "function":
+        role, parts = "tool", (_function_result(keys, where, functions),)
     elif type(keys.get("content")) is str and (role in _SILENT or _BESIDE.isdisjoint(keys)):
         parts = (quick_text(keys.pop("content")),)
     else:
-        parts = _parts(role, keys, shape, where)
+        parts = _parts(role, keys, shape, where, functions)
     if not keys and not shape:
         return quick_message(role, parts)
 
@@ -97,9 +103,18 @@ def _with_keys(
     return quick_message(role, parts, name, id_, metadata, kept(keys, shape, where))
 
 
-def _parts(role: str, keys: dict[str, Any], shape: dict[str, Any], where: str) -> tuple[Part, ...]:
+def _parts(
+    role: str, keys: dict[str, Any], shape: dict[str, Any], where: str, functions: Functions
+) -> tuple[Part, ...]:
     words, form = _content(keys.pop("content", ...), where, role)
+    if form == "missing" and not _ELSEWHERE.isdisjoint(keys):
+        found = " and ".join(f"`{key}`" for key in keys if key in _ELSEWHERE)
+        msg = f"{where}.content: expected text or a list of parts, got nothing, but {found}"
+        raise FormatError(msg + "; with that it is the form of another API or framework")
     calls = () if role in _SILENT else read_calls(keys, where)
+    functions.given(calls)
+    if "function_call" in keys and role not in _SILENT:
+        calls = (*calls, *read_function_call(keys, calls, functions, where))
     if role == "assistant":
         refused, sound = _refused(keys), _sound(keys, where)
         if form == "null" and (refused or sound):
@@ -174,17 +189,36 @@ def _result(keys: dict[str, Any], where: str) -> ToolResult:
     call_id = keys.pop("tool_call_id", ...)
     if not isinstance(call_id, str):
         refuse(f"{where}.tool_call_id", "text", call_id)
-    words, form = _content(keys.pop("content", ...), where, "tool")
-    content = tuple(
-        [Opaque(NAME, write(part)) if isinstance(part, Reasoning) else part for part in words]
-    )
-    shape: dict[str, Any] = {"content": form} if form else {}
+    content, shape = _told(keys, where)
     is_error = False
     if isinstance(keys.get("is_error"), bool):
         is_error = keys.pop("is_error")
         shape["sent"] = ("is_error",)
 
     return quick_result(call_id, content, is_error, kept({}, shape, where) if shape else NO_JSON)
+
+
+def _function_result(keys: dict[str, Any], where: str, functions: Functions) -> ToolResult:
+    content, shape = _told(keys, where)
+    name, given = keys.get("name"), keys.get("tool_call_id")
+    if isinstance(given, str):  # a server that calls its tools functions
+        del keys["tool_call_id"]
+        return ToolResult(given, content, extra=function_result_extra(shape, sent=True))
+    call_id = functions.id_of_result(name if isinstance(name, str) else "")
+
+    return ToolResult(call_id, content, extra=function_result_extra(shape))
+
+
+def _told(keys: dict[str, Any], where: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """
+    What a result says, and the shape of its content.
+    """
+    words, form = _content(keys.pop("content", ...), where, "tool")
+    content = tuple(
+        [Opaque(NAME, write(part)) if isinstance(part, Reasoning) else part for part in words]
+    )
+
+    return content, {"content": form} if form else {}
 
 
 def _is_filled(value: object) -> bool:

@@ -6,6 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from unabridged.formats.chat_calls import write_call
+from unabridged.formats.chat_functions import (
+    is_function,
+    name_of_result,
+    sends_id,
+    write_function_call,
+)
 from unabridged.formats.chat_parts import THOUGHTS, Words, is_plain, left_out, own, write
 from unabridged.messages import (
     Audio,
@@ -30,6 +36,7 @@ class _Sorted(NamedTuple):
     words: list[Words]
     aside: dict[str, Any]
     calls: list[dict[str, Any]]
+    functions: list[dict[str, Any]]
     results: list[dict[str, Any]]
     spoken: list[dict[str, Any]]
 
@@ -54,29 +61,33 @@ def write_message(message: Message) -> list[dict[str, Any]]:
             _put_beside(turn, message, hints)
             return [turn]
 
-    words, aside, calls, results, spoken = _sorted(message)
+    words, aside, calls, functions, results, spoken = _sorted(message)
     is_tools = role == "tool" and len(results) > 0
     if is_tools:
         _put_beside(results[0], message, hints)
-    if not (words or aside or calls) and (results or message.parts):
+    called = calls or functions
+    if not (words or aside or called) and (results or message.parts):
         return results
 
     turn = {"role": "user" if role == "tool" else role}
     if words or form != "missing":
-        is_null = calls or form == "null" or "audio" in aside or "refusal" in aside
+        is_null = called or form == "null" or "audio" in aside or "refusal" in aside
         turn["content"] = _written(words, form, None if is_null else "")
     turn |= aside
     if calls:
         turn["tool_calls"] = calls
+    if functions:  # a message has room for one
+        turn["function_call"] = functions[0]
+        spoken += [{"role": role, "content": None, "function_call": one} for one in functions[1:]]
     if not is_tools:
         _put_beside(turn, message, hints)
 
-    return [*spoken, turn, *results] if calls else [*results, *spoken, turn]
+    return [*spoken, turn, *results] if called else [*results, *spoken, turn]
 
 
 def _sorted(message: Message) -> _Sorted:
-    found = _Sorted([], {}, [], [], [])
-    words, aside, calls, results, spoken = found
+    found = _Sorted([], {}, [], [], [], [])
+    words, aside, calls, functions, results, spoken = found
     role = message.role
     for part in message.parts:
         match part:
@@ -87,7 +98,10 @@ def _sorted(message: Message) -> _Sorted:
             case _ if left_out(part, role):
                 continue
             case ToolCall():
-                calls.append(write_call(part))
+                if is_function(part):
+                    functions.append(write_function_call(part))
+                else:
+                    calls.append(write_call(part))
             case Audio() if part.file and role == "assistant" and "audio" in aside:
                 spoken.append({"role": role, "content": None, "audio": _audio(part)})
             case _ if not _put_aside(part, aside, role):
@@ -101,6 +115,10 @@ def _result_turn(result: ToolResult) -> dict[str, Any]:
     form = hints.get("content", "")
     words = [part for part in result.content if not left_out(part, "tool")]
     turn: dict[str, Any] = {"role": "tool", "tool_call_id": result.call_id}
+    if is_function(result):
+        turn = {"role": "function", **name_of_result(result)}
+        if sends_id(result):
+            turn["tool_call_id"] = result.call_id
     if words or form != "missing":
         turn["content"] = _written(words, form, None if form == "null" else "")
     if "is_error" in hints.get("sent", ()):

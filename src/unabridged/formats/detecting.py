@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from unabridged.errors import FormatError
 from unabridged.formats.extras import Keys, refuse
+from unabridged.formats.foreign import foreign, refuse_foreign
 
 __all__ = ["detect"]
 
@@ -46,6 +47,19 @@ _BLOCKS = frozenset(
 )
 
 
+_SPEAKERS = (None, "user", "model", "function", "tool", "system", "developer", "assistant")
+_PARTS = frozenset(
+    (
+        *("text", "inlineData", "fileData", "functionCall", "functionResponse", "thought"),
+        *("executableCode", "codeExecutionResult", "toolCall", "toolResponse"),
+        *("inline_data", "file_data", "function_call", "function_response"),
+        *("executable_code", "code_execution_result", "tool_call", "tool_response"),
+        *("thoughtSignature", "thought_signature"),
+    )
+)
+_WORDLESS = frozenset({"role", "name", "id", "refusal", "audio", "metadata"})
+
+
 class _Sign(IntEnum):
     STRANGE = 0  # no API has this form
     SHARED = 1  # several have it
@@ -67,7 +81,8 @@ def detect(turns: Sequence[object]) -> str:
     the same, such as words alone, is "openai_chat".
 
     Raises:
-        FormatError: a turn has no API's form; the text says what the five look like.
+        FormatError: a turn has no API's form; the text says what the five look like,
+            or whose message it is if another framework's.
 
     >>> detect([{"role": "user", "content": "hi"}])
     'openai_chat'
@@ -76,6 +91,9 @@ def detect(turns: Sequence[object]) -> str:
     """
     if not isinstance(turns, list | tuple):
         refuse("messages", "a list", turns)
+    for at, turn in enumerate(turns):
+        if (found := foreign(turn)) is not None:
+            refuse_foreign(found, f"messages[{at}]")
     best, strange = _EITHER, -1
     for at, turn in enumerate(turns):
         told = _of_turn(turn)
@@ -98,7 +116,7 @@ def _of_turn(turn: object) -> _Told:
 def _of_keys(turn: Keys) -> _Told:
     match turn:
         case {"parts": parts} if "content" not in turn:
-            told = _of_parts(parts)
+            told = _of_parts(parts, turn)
         case {"type": str(kind)} if _is_item(kind, has_role="role" in turn):
             told = _Sign.SURE, "openai_responses"
         case {"role": str(role)} if role in _ROLES:
@@ -107,7 +125,9 @@ def _of_keys(turn: Keys) -> _Told:
             told = _Sign.SURE, "openai_chat"
         case {"role": str(), "content": [*blocks]}:
             told = _of_blocks(blocks)
-        case {"role": str()} if isinstance(turn.get("content"), str | None):
+        case {"role": str(), "content": str() | None}:
+            told = _EITHER
+        case {"role": str()} if "content" not in turn and turn.keys() <= _WORDLESS:
             told = _EITHER
         case _:
             told = _STRANGE
@@ -115,12 +135,28 @@ def _of_keys(turn: Keys) -> _Told:
     return told
 
 
-def _of_parts(parts: object) -> _Told:
-    # an object with a type is a part of a user interface's message
-    if isinstance(parts, list) and not any(isinstance(p, dict) and "type" in p for p in parts):
+def _of_parts(parts: object, turn: Keys) -> _Told:
+    if not isinstance(parts, list) or turn.get("role") not in _SPEAKERS:
+        return _STRANGE
+    kinds = {_kind_of_part(part) for part in parts}
+    if not kinds <= _PARTS:
+        return _STRANGE
+    # parts of words are what others have too: these have other keys beside them
+    is_telling = bool(kinds - {"text"}) or turn.get("role") == "model"
+    if is_telling or turn.keys() <= {"role", "parts"}:
         return _Sign.SURE, "gemini"
 
     return _STRANGE
+
+
+def _kind_of_part(part: object) -> str:
+    """
+    The key that tells what kind of part of Gemini's it is; empty for none of its parts.
+    """
+    if isinstance(part, str):
+        return "text"
+
+    return next((key for key in part if key in _PARTS), "") if isinstance(part, dict) else ""
 
 
 def _is_item(kind: str, *, has_role: bool) -> bool:

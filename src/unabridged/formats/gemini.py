@@ -20,6 +20,7 @@ from attrs import evolve
 
 from unabridged.errors import ConfigError, FormatError
 from unabridged.formats.extras import checked, refuse
+from unabridged.formats.foreign import native
 from unabridged.formats.gemini_contents import (
     put_parts,
     read_content,
@@ -66,6 +67,7 @@ def load(
     """
     if not isinstance(turns, list | tuple):
         refuse("contents", "a list", turns)
+    native(turns, "contents")
     prompt = () if system is None else (_prompt(system),)
     names = Names()
     try:

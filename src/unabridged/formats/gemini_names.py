@@ -4,10 +4,11 @@ The functions that were called so far, and ids for calls to which the API gave n
 Older models, and Vertex, send calls and results without ids and pair them by
 name and order. Here every call has an id for its result to find, so one is
 made of the function's name, and of a number where a turn calls it again. Such
-an id is not sent: neither with the call nor with its result.
+an id is not sent: neither with the call nor with its result. The legacy calls
+of Chat Completions get theirs in the same way, in `chat_functions`.
 """
 
-__all__ = ["Names", "is_made"]
+__all__ = ["Names", "is_made", "made_id"]
 
 
 class Names(dict[str, str]):
@@ -67,6 +68,16 @@ class Names(dict[str, str]):
 def _next(name: str, numbers: dict[str, int]) -> str:
     number = numbers[name] = numbers.get(name, 0) + 1
 
+    return made_id(name, number)
+
+
+def made_id(name: str, number: int) -> str:
+    """
+    The id for call *number* of a function, counted from 1.
+
+    >>> made_id("now", 1), made_id("now", 2)
+    ('now', 'now-2')
+    """
     return name if number == 1 else f"{name}-{number}"
 
 

@@ -12,7 +12,13 @@ from typing import cast
 from attrs import evolve
 
 from unabridged.formats.provider import Mend, Provider
-from unabridged.formats.rules_of_content import is_blank, is_halved, is_object, loaded
+from unabridged.formats.rules_of_content import (
+    is_blank,
+    is_halved,
+    is_object,
+    loaded,
+    names_function,
+)
 from unabridged.formats.turns import Turn, as_seen, calls_in, pairs_of, sent
 from unabridged.messages import Content, Document, Part, Text, ToolCall, ToolResult
 
@@ -108,13 +114,30 @@ def fit_names(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn
     def fitted(call: ToolCall, seq: int) -> ToolCall:
         if api.tool_name.fullmatch(call.name):
             return call
-        name = re.sub(r"[^a-zA-Z0-9_-]", "_", call.name)[:64] or "tool"
-        if not api.tool_name.fullmatch(name):
-            name = f"_{name}"[:64]
+        name = _fit_name(call.name, api)
         report.append(Mend("renamed", seq, f"the function {call.name!r} goes as {name!r}"))
         return evolve(call, name=name)
 
-    return [_with_calls(turn, fitted) for turn in turns]
+    mended = [_with_calls(turn, fitted) for turn in turns]
+
+    return [_with_name(turn, api) if turn.message.name else turn for turn in mended]
+
+
+def _fit_name(name: str, api: Provider) -> str:
+    name = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "tool"
+
+    return name if api.tool_name.fullmatch(name) else f"_{name}"[:64]
+
+
+def _with_name(turn: Turn, api: Provider) -> Turn:
+    """
+    The turn, its name fitted too if it is that of the function whose result it holds.
+    """
+    name = turn.message.name or ""
+    if api.tool_name.fullmatch(name) or not names_function(turn.message, api):
+        return turn
+
+    return evolve(turn, message=evolve(turn.message, name=_fit_name(name, api)))
 
 
 def wrap_arguments(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:

@@ -5,6 +5,7 @@ OpenAI Chat Completions: the `messages` of a request, and the message of a respo
 role, name           Message.role, Message.name
 content              Text, Image, Audio, Document, Reasoning; a tool message's in a ToolResult
 tool_calls           ToolCall
+function_call        ToolCall; its result, of role "function", a ToolResult (both legacy, no ids)
 refusal              Text, after the words
 reasoning_content    Reasoning, before the words; so is `reasoning`, when it is text
 audio                Audio(file=…), when an assistant said it
@@ -19,11 +20,13 @@ from typing import Any, cast
 from attrs import evolve
 
 from unabridged.errors import ConfigError, FormatError
+from unabridged.formats.chat_functions import Functions
 from unabridged.formats.chat_parts import NAME, kept, own
 from unabridged.formats.chat_read import read_spoken, read_turn
 from unabridged.formats.chat_stream import assembled
 from unabridged.formats.chat_write import write_message
 from unabridged.formats.extras import checked, refuse
+from unabridged.formats.foreign import native
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
@@ -62,18 +65,25 @@ def load(
     """
     if not isinstance(turns, list | tuple):
         refuse("messages", "a list", turns)
+    native(turns, "messages")
     try:
-        messages = tuple([read_spoken(turn) or read_turn(turn, "") for turn in turns])
+        functions = Functions()
+        messages = tuple([read_spoken(turn) or read_turn(turn, "", functions) for turn in turns])
     except (ConfigError, FormatError):
         # only what is wrong needs its place, so it is read again to be refused with it
-        messages = tuple([read_turn(turn, f"messages[{at}]") for at, turn in enumerate(turns)])
+        functions = Functions()
+        messages = tuple(
+            [read_turn(turn, f"messages[{at}]", functions) for at, turn in enumerate(turns)]
+        )
     if system is None:
         return messages
     if not isinstance(system, str | list | tuple):
         refuse("system", "text or a list of parts", system)
     content = system if isinstance(system, str) else list(system)
 
-    return (read_turn({"role": "system", "content": content}, "system"), *messages)
+    prompt = read_turn({"role": "system", "content": content}, "system", Functions())
+
+    return (prompt, *messages)
 
 
 def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
@@ -144,7 +154,7 @@ def reply(response: object) -> tuple[Message, ...]:
         del found["id"]
     given = choice.pop("message")
     turn, aside = _parted(given)
-    message = read_turn(turn, _WHERE)
+    message = read_turn(turn, _WHERE, Functions())
     hints = dict(own(message.extra))
     keys = hints.pop("keys", {})
     if hints.get("content") in ("null", "missing"):

@@ -23,6 +23,7 @@ from typing import Any, cast
 
 from unabridged.errors import ConfigError, FormatError
 from unabridged.formats.extras import checked, refuse
+from unabridged.formats.foreign import native
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
@@ -65,6 +66,7 @@ def load(turns: str | Sequence[object], system: str | None = None) -> tuple[Mess
         turns = ({"role": "user", "content": turns},)
     if not isinstance(turns, list | tuple):
         refuse("input", "text or a list of items", turns)
+    native(turns, "input")
     try:
         messages = read(turns, is_placed=False)
     except (ConfigError, FormatError):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from attrs import frozen
 
 from unabridged.formats.turns import LeftOut, Problem, Seen, Turn
-from unabridged.messages import Message, ToolCall
+from unabridged.messages import Message, ToolCall, ToolResult
 
 __all__ = ["Mend", "Mender", "Provider", "Rule", "plain_id"]
 
@@ -43,7 +43,7 @@ def _keeps_none(_: Message) -> bool:
     return False
 
 
-def _sends_all(_: ToolCall) -> bool:
+def _sends_all(_: ToolCall | ToolResult) -> bool:
     return True
 
 
@@ -58,7 +58,8 @@ class Provider:
     are made one turn, which the API *merges* by itself or else refuses. *prompt*:
     the API takes system text only before everything else; *keeps_system* tells a
     system message that it took in its place. *blank*: "empty" or "white" texts
-    are refused, or messages of "nothing". *sends_id* tells a call whose id the API has.
+    are refused, or messages of "nothing". *sends_id* tells a call, or a result, whose
+    id the API has.
 
     >>> from unabridged.formats.providers import PROVIDERS
     >>> PROVIDERS["anthropic"].results, PROVIDERS["anthropic"].joins
@@ -81,7 +82,7 @@ class Provider:
     blank: str = ""
     keeps_system: Callable[[Message], bool] = _keeps_none
     fit_id: Callable[[str, int], str] = plain_id
-    sends_id: Callable[[ToolCall], bool] = _sends_all
+    sends_id: Callable[[ToolCall | ToolResult], bool] = _sends_all
 
 
 Rule = Callable[[Sequence[Seen], Provider], Iterator[Problem]]

@@ -13,6 +13,7 @@ from unabridged.errors import ConfigError
 from unabridged.formats import (
     anthropic_blocks,
     bedrock_blocks,
+    chat_functions,
     chat_parts,
     gemini_parts,
     responses_parts,
@@ -29,6 +30,11 @@ from unabridged.formats.menders_of_content import (
     tell_left_out,
     word_documents,
     wrap_arguments,
+)
+from unabridged.formats.menders_of_functions import (
+    match_functions,
+    modern_calls,
+    stored_functions,
 )
 from unabridged.formats.menders_of_order import (
     bridge_results,
@@ -55,6 +61,7 @@ from unabridged.formats.rules_of_content import (
     speakers_fit,
     texts_are_sound,
 )
+from unabridged.formats.rules_of_functions import results_have_the_form
 from unabridged.formats.rules_of_order import (
     alternates,
     assistant_after_tools,
@@ -73,7 +80,7 @@ from unabridged.formats.rules_of_reasoning import (
     thinking_is_whole,
     thinking_leads_the_loop,
 )
-from unabridged.messages import Message, ToolCall
+from unabridged.messages import Message, ToolCall, ToolResult
 
 __all__ = ["PROVIDERS", "provider_of"]
 
@@ -85,8 +92,11 @@ def _stood_there(ours: Extras, message: Message) -> bool:
     return ours.own(message.extra).get("as") == "turn"
 
 
-def _has_id(call: ToolCall) -> bool:
-    return "id" not in _GEMINI.own(call.extra).get("lacks", ()) or not is_made(call.id, call.name)
+def _has_id(part: ToolCall | ToolResult) -> bool:
+    if isinstance(part, ToolResult):
+        return True  # nothing that could be sent for an id is refused here
+
+    return "id" not in _GEMINI.own(part.extra).get("lacks", ()) or not is_made(part.id, part.name)
 
 
 def _nine(id_: str, number: int) -> str:
@@ -124,7 +134,7 @@ _APART = (
     results_first,
     paired,
 )
-_FIRST = (known_roles, fit_names, word_orphans, mend_letters)
+_FIRST = (stored_functions, known_roles, fit_names, word_orphans, mend_letters)
 _HOME = (*_FIRST, home_results, fill_unsent, fit_ids)
 _ONE_PROMPT = (
     *_HOME,
@@ -143,9 +153,10 @@ PROVIDERS = {
             "Chat Completions",
             left_out=chat_parts.left_out,
             results="run",
-            rules=(*_EVERYWHERE, speakers_fit, paired),
+            rules=(*_EVERYWHERE, speakers_fit, paired, results_have_the_form),
             menders=(
                 *_HOME,
+                match_functions,
                 fit_speakers,
                 fill_blanks,
                 tell_left_out,
@@ -153,6 +164,7 @@ PROVIDERS = {
             call_id=re.compile("[^\ud800-\udfff]{1,40}"),
             tool_name=_NAME,
             speaker=_CHAT_SPEAKER,
+            sends_id=chat_functions.sends_id,
         ),
         Provider(
             "mistral",
@@ -171,6 +183,8 @@ PROVIDERS = {
                 paired,
             ),
             menders=(
+                stored_functions,
+                modern_calls,
                 *_HOME,
                 results_to_tools,
                 fit_speakers,

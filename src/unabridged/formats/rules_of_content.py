@@ -12,7 +12,7 @@ from unabridged.formats.extras import Extras
 from unabridged.formats.provider import Provider
 from unabridged.formats.turns import Problem, Seen
 from unabridged.json_values import json_of
-from unabridged.messages import Document, Part, Text, ToolResult
+from unabridged.messages import Document, Message, Part, Text, ToolResult
 
 __all__ = [
     "ROLES",
@@ -25,6 +25,7 @@ __all__ = [
     "is_object",
     "loaded",
     "names_fit",
+    "names_function",
     "no_blank_text",
     "no_empty_message",
     "roles_are_known",
@@ -157,8 +158,8 @@ def ids_fit(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     ['bad id', 'bad id']
     """
     for turn in seen:
-        ids = [(call.id, seq) for call, seq in turn.calls]
-        ids += [(result.call_id, seq) for result, seq in turn.results]
+        ids = [(call.id, seq) for call, seq in turn.calls if api.sends_id(call)]
+        ids += [(result.call_id, seq) for result, seq in turn.results if api.sends_id(result)]
         for id_, seq in ids:
             if not api.call_id.fullmatch(id_):
                 text = f"the id {id_[:80]!r} is not of the form {api.call_id.pattern}"
@@ -184,6 +185,24 @@ def names_fit(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
             if not api.tool_name.fullmatch(call.name):
                 text = f"the name {call.name[:80]!r} is not of the form {api.tool_name.pattern}"
                 yield Problem("bad name", seq, text)
+        name = turn.message.name
+        if name is None or api.tool_name.fullmatch(name):
+            continue
+        if names_function(turn.message, api):
+            text = f"the name {name[:80]!r} is not of the form {api.tool_name.pattern}"
+            yield Problem("bad name", turn.seq, text)
+
+
+def names_function(message: Message, api: Provider) -> bool:
+    """
+    Whether the message's name is that of a function whose result it holds, sent without an id.
+
+    >>> from unabridged import user
+    >>> from unabridged.formats.providers import PROVIDERS
+    >>> names_function(user("hi", name="ann"), PROVIDERS["openai_chat"])
+    False
+    """
+    return any(not api.sends_id(result) for result in message.tool_results)
 
 
 def speakers_fit(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
@@ -199,7 +218,9 @@ def speakers_fit(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     """
     for turn in seen:
         name = turn.message.name
-        if api.speaker and name is not None and not api.speaker.fullmatch(name):
+        if api.speaker is None or name is None or names_function(turn.message, api):
+            continue
+        if not api.speaker.fullmatch(name):
             text = f"the name {name[:80]!r} is not of the form {api.speaker.pattern}"
             yield Problem("bad speaker", turn.seq, text)
 
