@@ -13,16 +13,14 @@ from typing import Any, Literal, Self, TypeVar, cast, overload
 
 from attrs import evolve
 
-from unabridged import fetching
 from unabridged.asked import Asked
 from unabridged.background import failed
 from unabridged.contract import StrategyLike, Yielded
-from unabridged.deciding import fork
 from unabridged.differences import Diff, Seen
 from unabridged.endpoints import Count, Counted, acounted
 from unabridged.errors import ConfigError
 from unabridged.fetching import Excerpt, Findings
-from unabridged.history import Event, history
+from unabridged.history import Event
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
@@ -34,8 +32,10 @@ from unabridged.snapshots import restored
 from unabridged.steps import is_async
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.in_thread import InThread
+from unabridged.stores.incarnations import takes_incarnation
 from unabridged.stores.protocol import AsyncStore, Store
 from unabridged.strategies.no_compaction import NoCompaction
+from unabridged.thread.deletions import unguarded
 from unabridged.tokens import Budget, TokenCounter
 from unabridged.usage import Usage
 from unabridged.views import View
@@ -82,6 +82,7 @@ class AsyncMemory(Settings):
         store = InMemoryStore() if store is None else store
         checked_store(store)
         self._store = _awaited(store)
+        self._guards = takes_incarnation(self._store)
         self._keeper = Keeper(thread)
         self._closes = True
         self._lock = asyncio.Lock()
@@ -161,7 +162,7 @@ class AsyncMemory(Settings):
         As `Memory.fetch`.
         """
         return await self._drive(
-            fetching.fetch(self._thread, handle, start, length, find, retracted=retracted)
+            self._keeper.fetch(handle, start, length, find, retracted=retracted)
         )
 
     async def find(  # noqa: PLR0913  what is wanted of it
@@ -177,9 +178,8 @@ class AsyncMemory(Settings):
         """
         As `Memory.find`.
         """
-        seen = self._keeper.shown if left_out else frozenset[Message]()
         return await self._drive(
-            fetching.find(self._thread, query, last, before, seen, exclude, retracted=retracted)
+            self._keeper.find(query, last, before, exclude, left_out=left_out, retracted=retracted)
         )
 
     async def view(self, *, at: int | None = None) -> View:
@@ -297,7 +297,7 @@ class AsyncMemory(Settings):
         """
         As `Memory.history`.
         """
-        return await self._drive(history(self._thread, last, before))
+        return await self._drive(self._keeper.history(last, before))
 
     async def pin(self, seq: int) -> Record:
         """
@@ -316,7 +316,8 @@ class AsyncMemory(Settings):
         As `Memory.fork`.
         """
         other = self.thread(thread)
-        await self._drive(fork(self._thread, thread, at))
+        receipt = await self._drive(self._keeper.fork(thread, at))
+        other._keeper.seen = receipt.state.incarnation  # noqa: SLF001  its own kind
 
         return other
 
@@ -420,7 +421,7 @@ class AsyncMemory(Settings):
         async with self._lock:
             self._driver = task
             try:
-                return await adrive(work, self._done)
+                return await adrive(work if self._guards else unguarded(work), self._done)
             finally:
                 self._driver = None
 

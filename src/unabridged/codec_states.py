@@ -38,7 +38,8 @@ __all__ = [
     "state_to_json",
 ]
 
-VERSION = 1
+VERSION = 2  # 2 added the id
+_READ = (1, VERSION)
 PARTS = {
     "pins": ("hand", "role", "guarded"),
     "notes": ("notes",),
@@ -46,12 +47,14 @@ PARTS = {
         *("decided", "decided_seq", "folds", "gone", "late", "undone", "skipped", "lost"),
         *("reopened", "born"),
     ),
+    "id": ("id",),
 }
 _WITHOUT_THINKER = 9  # numbers in the links, before there were more
 _FIELDS: dict[str, Callable[[ThreadState], tuple[Any, ...]]] = {
     "pins": attrgetter("hand", "role", "guarded"),
     "notes": lambda state: (state.notes,),
     "view": attrgetter(*PARTS["view"]),
+    "id": lambda state: (state.id,),
 }
 
 
@@ -60,11 +63,11 @@ def state_to_json(state: ThreadState) -> Data:
     The state as a dict that `json.dumps` takes.
 
     >>> from unabridged import user
-    >>> from unabridged.records import Appended
-    >>> from unabridged.stores import InMemoryStore
-    >>> state = InMemoryStore().append("a", [Appended(0, user("hi"))], at=1.5).state
+    >>> from unabridged.records import Appended, Record
+    >>> from unabridged.states import rebuilt
+    >>> state = rebuilt([Record(1, 1.5, Appended(1, user("hi")))])
     >>> state_to_json(state)
-    {'v': 1, 'rec': 1, 'seq': 1, 'links': [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0], 'born': 1.5}
+    {'v': 2, 'rec': 1, 'seq': 1, 'links': [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0], 'born': 1.5}
     >>> state_from_json(state_to_json(state)) == state
     True
     """
@@ -141,8 +144,9 @@ def state_from_json(data: Mapping[str, Any]) -> ThreadState:
 def _state(data: Mapping[str, Any]) -> ThreadState:
     keys = {**data}
     version = keys.pop("v")
-    if version != VERSION:
-        msg = f"format version {version!r} is not known here ({VERSION} is); upgrade `unabridged`"
+    if type(version) is not int or version not in _READ:
+        known = f"{VERSION} is the newest"
+        msg = f"format version {version!r} is not known here ({known}); upgrade `unabridged`"
         raise ConfigError(msg)
     rec, seq, links = number(keys.pop("rec")), number(keys.pop("seq")), _links_of(keys.pop("links"))
     fields = {name: _READERS[name](value) for name, value in keys.items()}
@@ -232,6 +236,7 @@ _WRITERS: dict[str, Any] = {
     "skipped": list,
     "reopened": lambda pairs: [list(pair) for pair in pairs],
     "born": float,
+    "id": str,
     "notes": lambda notes: [note_to_json(note) for note in notes],
 }
 _READERS: dict[str, Any] = {
@@ -247,6 +252,7 @@ _READERS: dict[str, Any] = {
     "undone": _undone,
     "skipped": lambda texts: tuple(words(text) for text in texts),
     "born": float,
+    "id": words,
     "reopened": lambda pairs: tuple((number(last), number(opener)) for last, opener in pairs),
     "notes": lambda notes: tuple(note_of(note) for note in notes),
 }

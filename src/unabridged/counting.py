@@ -5,7 +5,7 @@ What a thread has counted elsewhere: by an endpoint before a context, by a bill 
 from collections.abc import Mapping, Sequence
 
 from unabridged.endpoints import Count, Counted
-from unabridged.errors import ConfigError
+from unabridged.errors import ConfigError, LogConflictError
 from unabridged.messages import Message
 from unabridged.records import Noted
 from unabridged.stores.protocol import Receipt
@@ -68,16 +68,22 @@ def reported(
         ConfigError: the result is of another thread.
     """
     state = yield Do("state", (thread,))
-    born = result.before.log.born
-    if born and born != state.born:
-        msg = (
-            f"report_usage: the result is of another thread than {thread!r}, or that was deleted "
-            "since; report to the memory that made it"
-        )
+    made_of = result.before.log.incarnation
+    msg = (
+        f"report_usage: the result is of another thread than {thread!r}, or that was deleted "
+        "since; report to the memory that made it"
+    )
+    if made_of and made_of != state.incarnation:
         raise ConfigError(msg)
     if counter is None or not (estimated := counter.counts.total(result.messages)):
         return None
+    if not state.rec:  # a note begins no thread
+        return None
     note = counter.note(estimated=estimated, billed=usage.input_tokens)
-    receipt: Receipt = yield Do("append", (thread, [Noted((note,))]))
+    only = {"incarnation": state.incarnation}
+    try:
+        receipt: Receipt = yield Do("append", (thread, [Noted((note,))]), only)
+    except LogConflictError as error:
+        raise ConfigError(msg) from error
 
     return receipt

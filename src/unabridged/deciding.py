@@ -14,13 +14,13 @@ from unabridged.records import Body, Compacted, Drop, Forked, Pinned, Record, Re
 from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState
 from unabridged.stores.protocol import Receipt
+from unabridged.thread.deletions import TRIES, begun_anew
 from unabridged.work import Do, Work, whole
 
 __all__ = ["How", "fork", "not_whole", "pin", "revert", "take_out"]
 
 How: TypeAlias = Literal["retract", "rewind", "clear"]
 
-TRIES = 16
 _REASONS = {"retract": "retracted", "rewind": "rewound", "clear": "cleared"}
 
 
@@ -30,12 +30,13 @@ class _NothingThere(Exception):  # noqa: N818  a signal, not an error
     """
 
 
-def revert(thread: str, rec: int | None) -> Work[Receipt]:
+def revert(thread: str, rec: int | None, seen: str = "") -> Work[Receipt]:
     """
     Let record *rec*, or the newest write-back that counts, no longer count.
 
     Raises:
         ConfigError: it is no write-back or revert, or is reverted already.
+        LogConflictError: the thread was deleted, as it is of all that follow.
     """
     whole(rec, "revert: rec")
 
@@ -58,7 +59,7 @@ def revert(thread: str, rec: int | None) -> Work[Receipt]:
 
         return Reverted(rec)
 
-    return (yield from _insist(thread, body))
+    return (yield from _insist(thread, body, "revert", seen if rec is not None else ""))
 
 
 def _newest(thread: str, decisions: Sequence[Record]) -> int:
@@ -70,21 +71,22 @@ def _newest(thread: str, decisions: Sequence[Record]) -> int:
     raise ConfigError(msg)
 
 
-def pin(thread: str, seq: int, *, on: bool) -> Work[Receipt]:
+def pin(thread: str, seq: int, seen: str = "", *, on: bool) -> Work[Receipt]:
     """
     Pin the block of entry *seq*, or let go of it.
 
     Raises:
         ConfigError: there is no such entry.
     """
+    what = "pin" if on else "unpin"
 
     def body(_: ThreadState) -> Work[Body]:
-        return Pinned((yield from _block(thread, seq, "pin" if on else "unpin")), on)
+        return Pinned((yield from _block(thread, seq, what)), on)
 
-    return (yield from _insist(thread, body))
+    return (yield from _insist(thread, body, what, seen))
 
 
-def take_out(thread: str, how: How, seq: int) -> Work[Receipt | None]:
+def take_out(thread: str, how: How, seq: int, seen: str = "") -> Work[Receipt | None]:
     """
     Take the block of entry *seq*, or all from it on, or all, out of the view.
 
@@ -107,12 +109,12 @@ def take_out(thread: str, how: How, seq: int) -> Work[Receipt | None]:
         return Compacted((change,), state.rec)
 
     try:
-        return (yield from _insist(thread, body))
+        return (yield from _insist(thread, body, how, "" if how == "clear" else seen))
     except _NothingThere:
         return None
 
 
-def fork(thread: str, name: str, at: int | None) -> Work[Receipt]:
+def fork(thread: str, name: str, at: int | None, seen: str = "") -> Work[Receipt]:
     """
     Begin the thread *name* with all records of this one up to *at*, or to its newest.
 
@@ -125,6 +127,8 @@ def fork(thread: str, name: str, at: int | None) -> Work[Receipt]:
         msg = f"fork: thread {thread!r} cannot be a fork of itself; give another name"
         raise ConfigError(msg)
     state: ThreadState = yield Do("state", (thread,))
+    if at is not None:
+        _still(thread, state, "fork", seen)
     rec = state.rec if at is None else at
     if not 0 < rec <= state.rec:
         holds = f"it holds the records 1-{state.rec}" if state.rec else "it holds none"
@@ -136,17 +140,22 @@ def fork(thread: str, name: str, at: int | None) -> Work[Receipt]:
     taken = f"fork: there is a thread {name!r} already; give another name or delete it first"
     if (yield Do("state", (name,))).rec:
         raise ConfigError(taken)
+    unable = StoreError(
+        f"fork: the store of thread {thread!r} cannot make forks: it began thread {name!r} "
+        "without what that goes on from; `Store.append` says what it has to do with a Forked"
+    )
+    only = {"expect": 0, "incarnation": state.incarnation}
     try:
-        receipt: Receipt = yield Do("append", (name, [Forked(thread, rec)]), {"expect": 0})
-    except LogConflictError as error:  # somebody made it meanwhile
-        raise ConfigError(taken) from error
+        receipt: Receipt = yield Do("append", (name, [Forked(thread, rec)]), only)
+    except LogConflictError as error:
+        if (yield Do("state", (name,))).rec:  # somebody made it meanwhile
+            raise ConfigError(taken) from error
+        if (yield Do("state", (thread,))).incarnation == state.incarnation:
+            raise unable from error  # the store took the parent's for that of the fork
+        raise
     if [record.rec for record in receipt.records] != [rec + 1]:  # written before there were forks
-        yield Do("delete", (name,))
-        msg = (
-            f"fork: the store of thread {thread!r} cannot make forks: it began thread {name!r} "
-            "without what that goes on from; `Store.append` says what it has to do with a Forked"
-        )
-        raise StoreError(msg)
+        yield Do("delete", (name,), {"incarnation": receipt.state.incarnation})
+        raise unable
 
     return receipt
 
@@ -161,19 +170,35 @@ def not_whole(thread: str, lost: Span) -> str:
     )
 
 
-def _insist(thread: str, body: Callable[[ThreadState], Work[Body]]) -> Work[Receipt]:
+def _still(thread: str, state: ThreadState, what: str, seen: str) -> None:
+    """
+    Refuse numbers that were *seen* in another incarnation.
+    """
+    if seen and state.rec and seen != state.incarnation:
+        raise begun_anew(thread, what)
+
+
+def _insist(
+    thread: str, body: Callable[[ThreadState], Work[Body]], what: str, seen: str
+) -> Work[Receipt]:
     """
     Write a decision that leans on the whole log so far, anew if somebody wrote meanwhile.
+
+    Numbers in it are those of the incarnation that was *seen*, if one was.
     """
     tries = TRIES
+    state = yield Do("state", (thread,))
+    _still(thread, state, what, seen)
+    incarnation = state.incarnation
     while True:
-        state = yield Do("state", (thread,))
         made = yield from body(state)
         tries -= 1
+        only = {"expect": state.rec, "incarnation": incarnation}
         try:
-            receipt: Receipt = yield Do("append", (thread, [made]), {"expect": state.rec})
+            receipt: Receipt = yield Do("append", (thread, [made]), only)
         except LogConflictError:
-            if not tries:
+            state = yield Do("state", (thread,))
+            if not tries or state.incarnation != incarnation:
                 raise
         else:
             return receipt

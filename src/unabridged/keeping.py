@@ -8,18 +8,21 @@ anybody but the store answers.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from unabridged import deciding
 from unabridged.differences import Diff, Seen, difference
 from unabridged.errors import (
     ConfigError,
+    LogConflictError,
     StoreError,
     UnabridgedError,
 )
+from unabridged.fetching import Excerpt, Findings, fetch, find
+from unabridged.history import Event, history
 from unabridged.items import Item, Unloaded
 from unabridged.messages import Message
 from unabridged.reading import Moved
@@ -32,7 +35,7 @@ from unabridged.results import TrimResult
 from unabridged.retrieving import Retriever
 from unabridged.snapshots import restored, snapshot
 from unabridged.spans import Span
-from unabridged.states import rebuilt
+from unabridged.states import ThreadState, rebuilt
 from unabridged.stores.protocol import Receipt
 from unabridged.trees import newest_text
 from unabridged.viewing import Loaded
@@ -104,7 +107,10 @@ class Keeper(Retriever):
         if not messages:
             return Appends()
         bodies = [Appended(0, message, pin) for message in messages]
-        receipt = yield Do("append", (self.thread, bodies), {"expect": expect})
+        options = {"expect": expect}
+        if expect and self.seen:  # a record of the thread that was read, not of one begun since
+            options["incarnation"] = self.seen
+        receipt = yield Do("append", (self.thread, bodies), options)
         self._took(receipt)
         if receipt.state.late:
             self._tell_of_late(receipt)
@@ -131,7 +137,7 @@ class Keeper(Retriever):
         whole(before, "entries: before")
         whole(last, "entries: last")
         while True:
-            state = yield Do("state", (self.thread,))
+            state = yield from self._state()
             stop = state.seq if before is None else min(state.seq, before - 1)
             span = Span.between(1, stop) - state.lost
             if not retracted:
@@ -156,10 +162,13 @@ class Keeper(Retriever):
                 continue
             return loaded.view()
         whole(at, what)
-        yield from self._whole()
-        state = yield Do("state", (self.thread,))
+
+        return (yield from self._of_one(lambda: self._view_at(at)))
+
+    def _view_at(self, at: int) -> Work[View]:
+        state = yield from self._whole()
         records = yield Do("read", (self.thread,), {"before": min(at, state.rec) + 1})
-        loaded = Loaded(rebuilt(records))
+        loaded = Loaded(evolve(rebuilt(records), id=state.incarnation))
         loaded.take((yield Do("entries", (self.thread, loaded.state.standing))))
 
         return loaded.view()
@@ -168,6 +177,9 @@ class Keeper(Retriever):
         """
         Two views side by side.
         """
+        return (yield from self._of_one(lambda: self._diff(a, b)))
+
+    def _diff(self, a: Seen, b: Seen | None) -> Work[Diff]:
         first = a if isinstance(a, View | TrimResult) else (yield from self.view(a, "diff: a"))
         second = b if isinstance(b, View | TrimResult) else (yield from self.view(b, "diff: b"))
 
@@ -179,7 +191,7 @@ class Keeper(Retriever):
         """
         Let record *rec*, or the newest write-back that counts, no longer count.
         """
-        receipt = yield from deciding.revert(self.thread, rec)
+        receipt = yield from deciding.revert(self.thread, rec, self.seen)
         self._took(receipt)
         for skipped in receipt.state.skipped:
             logger.warning("thread %r: %s", self.thread, skipped)
@@ -190,7 +202,7 @@ class Keeper(Retriever):
         """
         Pin the block of entry *seq*, or let go of it.
         """
-        receipt = yield from deciding.pin(self.thread, seq, on=on)
+        receipt = yield from deciding.pin(self.thread, seq, self.seen, on=on)
         self._took(receipt)
 
         return receipt.records[0]
@@ -199,12 +211,66 @@ class Keeper(Retriever):
         """
         Take entries out of the view: the block of *seq*, all from it on, or all.
         """
-        receipt = yield from deciding.take_out(self.thread, how, seq)
+        receipt = yield from deciding.take_out(self.thread, how, seq, self.seen)
         if receipt is None:
             return None
         self._took(receipt)
 
         return receipt.records[0]
+
+    def fork(self, name: str, at: int | None) -> Work[Receipt]:
+        """
+        Begin the thread *name* with all records of this one up to *at*, or to its newest.
+        """
+        return (yield from deciding.fork(self.thread, name, at, self.seen))
+
+    # -- read
+
+    def history(self, last: int | None, before: int | None) -> Work[tuple[Event, ...]]:
+        """
+        The newest *last* events of the records before the record *before*.
+        """
+        return (yield from self._of_one(lambda: history(self.thread, last, before)))
+
+    def fetch(
+        self,
+        handle: str | int,
+        start: int,
+        length: int | None,
+        find: str | None,
+        *,
+        retracted: bool,
+    ) -> Work[Excerpt]:
+        """
+        What the handle stands for, from character *start* on.
+        """
+        return (
+            yield from self._of_one(
+                lambda: fetch(self.thread, handle, start, length, find, retracted=retracted)
+            )
+        )
+
+    def find(  # noqa: PLR0913  what is wanted of it
+        self,
+        query: str,
+        last: int,
+        before: int | None,
+        exclude: str | Iterable[str],
+        *,
+        left_out: bool,
+        retracted: bool,
+    ) -> Work[Findings]:
+        """
+        The newest *last* entries before *before* that hold all words of *query*.
+        """
+        seen = self.shown if left_out else frozenset[Message]()
+        passed = tuple(exclude) if isinstance(exclude, Iterator) else exclude  # read once more
+
+        return (
+            yield from self._of_one(
+                lambda: find(self.thread, query, last, before, seen, passed, retracted=retracted)
+            )
+        )
 
     # -- derived
 
@@ -212,7 +278,7 @@ class Keeper(Retriever):
         """
         The text of the newest summary that counts; "" if there is none.
         """
-        state = yield Do("state", (self.thread,))
+        state = yield from self._state()
         if text := newest_text(state.notes, state.in_view):
             return text
         wide = [fold for fold in state.folds if len(fold.sources) > 1]
@@ -242,17 +308,19 @@ class Keeper(Retriever):
 
         return snapshot(self.thread, records)
 
-    def _whole(self) -> Work[None]:
-        state = yield Do("state", (self.thread,))
+    def _whole(self) -> Work[ThreadState]:
+        state = yield from self._state()
         if state.lost:
             raise StoreError(deciding.not_whole(self.thread, state.lost))
+
+        return state
 
     def restore(self, data: Mapping[str, Any]) -> Work[None]:
         """
         Append the records of `to_dict`, into a thread that has none.
         """
         records = restored(data)
-        state = yield Do("state", (self.thread,))
+        state = yield from self._state()
         if state.rec:
             msg = (
                 f"from_dict: thread {self.thread!r} holds {state.rec} records already; "
@@ -261,7 +329,27 @@ class Keeper(Retriever):
             raise ConfigError(msg)
         try:
             for record in records:
-                yield Do("append", (self.thread, [record.body]), {"at": record.at})
+                only = {"expect": state.rec, "incarnation": state.incarnation, "at": record.at}
+                receipt = yield Do("append", (self.thread, [record.body]), only)
+                state = receipt.state
+            self.seen = state.incarnation
+        except LogConflictError as error:
+            now = yield from self._state()
+            if (now.incarnation, now.rec) == (state.incarnation, state.rec):
+                yield from self._undo(state)  # the record itself conflicts
+                raise
+            msg = (
+                f"from_dict: somebody else wrote to thread {self.thread!r}, or deleted it, after "
+                f"{state.rec} records; nothing more is written, give another thread="
+            )
+            raise LogConflictError(msg) from error
         except UnabridgedError:
-            yield Do("delete", (self.thread,))  # all of it or nothing
+            yield from self._undo(state)
             raise
+
+    def _undo(self, state: ThreadState) -> Work[None]:
+        """
+        Delete what was begun: all of it or nothing.
+        """
+        if state.rec:
+            yield Do("delete", (self.thread,), {"incarnation": state.incarnation})

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from attrs import evolve
 
-from unabridged import fetching
 from unabridged.asked import Asked
 from unabridged.background import in_background
 from unabridged.contract import StrategyLike, Yielded
-from unabridged.deciding import fork
 from unabridged.differences import Diff, Seen
 from unabridged.endpoints import Count, Counted, counted
 from unabridged.errors import ConfigError
 from unabridged.fetching import Excerpt, Findings
-from unabridged.history import Event, history
+from unabridged.history import Event
 from unabridged.items import Item
 from unabridged.keeping import Appends, Keeper
 from unabridged.messages import Message
@@ -38,8 +36,10 @@ from unabridged.running import (
 from unabridged.settings import CALLED_ITSELF, Settings, checked_path, checked_store
 from unabridged.snapshots import restored
 from unabridged.stores.in_memory import InMemoryStore
+from unabridged.stores.incarnations import takes_incarnation
 from unabridged.stores.protocol import Store
 from unabridged.strategies.no_compaction import NoCompaction
+from unabridged.thread.deletions import unguarded
 from unabridged.tokens import Budget, TokenCounter
 from unabridged.usage import Usage
 from unabridged.views import View
@@ -106,6 +106,7 @@ class Memory(Settings):
         self._asked = Asked()
         self._driver = 0  # the thread that runs an operation, while it does
         self._process = os.getpid()
+        self._guards = takes_incarnation(self._store)
 
     @classmethod
     def open(  # noqa: PLR0913  what a memory is made of
@@ -233,9 +234,7 @@ class Memory(Settings):
         >>> memory.fetch("2", find="rows").found[0].start
         0
         """
-        return self._drive(
-            fetching.fetch(self._thread, handle, start, length, find, retracted=retracted)
-        )
+        return self._drive(self._keeper.fetch(handle, start, length, find, retracted=retracted))
 
     def find(  # noqa: PLR0913  what is wanted of it
         self,
@@ -270,9 +269,8 @@ class Memory(Settings):
         >>> [(hit.handle, hit.text) for hit in memory.find("ana NAME").found]
         [('1', 'My name is Ana.')]
         """
-        seen = self._keeper.shown if left_out else frozenset[Message]()
         return self._drive(
-            fetching.find(self._thread, query, last, before, seen, exclude, retracted=retracted)
+            self._keeper.find(query, last, before, exclude, left_out=left_out, retracted=retracted)
         )
 
     # -- views
@@ -526,7 +524,7 @@ class Memory(Settings):
         record 3: Window(1): entry 1 left: before the last 1 message (reverted)
         record 4: reverted record 3 (Window(1))
         """
-        return self._drive(history(self._thread, last, before))
+        return self._drive(self._keeper.history(last, before))
 
     def pin(self, seq: int) -> Record:
         """
@@ -585,7 +583,8 @@ class Memory(Settings):
         (2, ('default', 'if blue'))
         """
         other = self.thread(thread)
-        self._drive(fork(self._thread, thread, at))
+        receipt = self._drive(self._keeper.fork(thread, at))
+        other._keeper.seen = receipt.state.incarnation  # noqa: SLF001  its own kind
 
         return other
 
@@ -707,7 +706,7 @@ class Memory(Settings):
         with self._lock:
             self._driver = threading.get_ident()
             try:
-                return drive(work, self._done)
+                return drive(work if self._guards else unguarded(work), self._done)
             finally:
                 self._driver = 0
 

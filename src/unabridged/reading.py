@@ -2,14 +2,17 @@
 What a memory has loaded of its thread, kept in step with the store.
 """
 
+from collections.abc import Callable
+
 from unabridged.errors import CorruptLogError
 from unabridged.items import Unloaded
 from unabridged.records import Entry
 from unabridged.spans import Span
 from unabridged.states import ThreadState
 from unabridged.stores.protocol import Receipt
+from unabridged.thread.deletions import steadily
 from unabridged.viewing import Loaded
-from unabridged.work import Do, Work
+from unabridged.work import Do, T, Work
 
 __all__ = ["Moved", "Reader"]
 
@@ -27,12 +30,32 @@ class Reader:
 
     def __init__(self, thread: str) -> None:
         self.thread = thread
+        self.seen = ""  # the incarnation that was read last
         self._loaded: Loaded | None = None
 
+    def _state(self) -> Work[ThreadState]:
+        state: ThreadState = yield Do("state", (self.thread,))
+        if state.incarnation != self.seen:
+            self._met(state.incarnation)
+
+        return state
+
+    def _met(self, incarnation: str) -> None:
+        """
+        The thread is another one than that which was read last.
+        """
+        self.seen = incarnation
+
+    def _of_one(self, reads: Callable[[], Work[T]]) -> Work[T]:
+        """
+        What the reads come to, all of one incarnation.
+        """
+        return (yield from steadily(self._state, reads))
+
     def _current(self) -> Work[Loaded]:
-        state = yield Do("state", (self.thread,))
+        state = yield from self._state()
         loaded = self._loaded
-        if loaded is not None and loaded.state.born == state.born:
+        if loaded is not None and loaded.state.incarnation == state.incarnation:
             known = loaded.state
             if state is known:
                 return loaded
@@ -62,10 +85,13 @@ class Reader:
         These entries, all of which stand in the log as of *state*.
         """
         entries: tuple[Entry, ...] = yield Do("entries", (self.thread, span))
+        now = yield from self._state()
+        if now.incarnation != state.incarnation:  # these are entries of another thread
+            self._loaded = None
+            raise Moved
         if len(entries) == len(span):
             return entries
-        now = yield Do("state", (self.thread,))
-        if (now.born, now.rec, now.lost) != (state.born, state.rec, state.lost):
+        if (now.rec, now.lost) != (state.rec, state.lost):
             self._loaded = None
             raise Moved
         missing = span - Span.of(entry.seq for entry in entries)
@@ -79,8 +105,13 @@ class Reader:
         """
         Keep what is loaded in step with what was just written, if that is all that changed.
         """
+        incarnation = receipt.state.incarnation
+        if incarnation != self.seen:
+            self._met(incarnation)
         loaded = self._loaded
         if loaded is None or not receipt.records:
+            return
+        if loaded.state.rec and loaded.state.incarnation != incarnation:
             return
         if receipt.records[0].rec != loaded.state.rec + 1 or not loaded.append(
             receipt.entries, receipt.state

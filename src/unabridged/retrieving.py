@@ -7,7 +7,6 @@ strategy saw, the strategy is run again, with the answers it had.
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from attrs import evolve, field, frozen
 
@@ -21,18 +20,19 @@ from unabridged.reading import Moved, Reader
 from unabridged.records import Body, Compacted, Note, Noted
 from unabridged.results import TrimResult
 from unabridged.running import flow
+from unabridged.states import ThreadState
 from unabridged.stores.protocol import Receipt
+from unabridged.thread.deletions import TRIES, Attempt
 from unabridged.tokens import Budget, Kept
 from unabridged.tokens.calibrated import Calibrated, Corrected
 from unabridged.tokens.from_client import FromClient
 from unabridged.usage import Usage
 from unabridged.viewing import headed
-from unabridged.work import Do, Outcome, Work, replayed
+from unabridged.work import Do, Work, replayed
 from unabridged.writable import fresh_notes, marked, written
 
 __all__ = ["Retriever", "Wish"]
 
-TRIES = 16
 logger = logging.getLogger("unabridged")
 
 
@@ -74,6 +74,11 @@ class Retriever(Reader):
         """
         return frozenset(self._previous)
 
+    def _met(self, incarnation: str) -> None:
+        if self.seen:
+            self._previous = ()  # of a thread that is deleted
+        super()._met(incarnation)
+
     def context(self, wish: Wish) -> Work[TrimResult]:
         """
         What a strategy makes of the view; what it wants written is written.
@@ -85,45 +90,44 @@ class Retriever(Reader):
         return (yield from work)
 
     def _context(self, wish: Wish) -> Work[TrimResult]:
-        answers: list[tuple[Any, Outcome]] = []
+        attempt = Attempt(self.thread)
         counting = Counting(wish.asked)
-        tries = TRIES
+        tries, rec = TRIES, 0
         while True:
             tries -= 1
-            asked = len(answers)
+            asked = len(attempt.answers)
             try:
-                result = yield from self._performed(wish, answers, counting)
+                result = yield from self._performed(wish, attempt, counting)
             except Moved:
                 continue
-            if len(answers) > asked and tries:
-                state = yield Do("state", (self.thread,))
-                if state.decided != result.before.log.decided:
-                    continue  # what was folded may have been cleared meanwhile
+            if len(attempt.answers) > asked and tries > 0:
+                state, log = (yield from self._state()), result.before.log
+                if state.decided != log.decided or attempt.left(log, state):
+                    continue  # what was folded may have been cleared or deleted meanwhile
             writes = result.replace if wish.replace is None else wish.replace
-            if not writes and not result.notes:  # nearly always: it is not written, only shown
-                rec = 0
-                break
+            if not (writes or result.notes) or not attempt.may_write(result):
+                break  # nearly always: it is not written, only shown
             try:
                 rec = yield from self._write(result, wish.replace)
             except LogConflictError:
-                if not tries:
+                if tries <= 0:
                     raise
             else:
                 break
-        result = self._warned(result, wish, rec, counting.warnings)
+        warnings = [*counting.warnings, *attempt.warnings(result)]
+        result = self._warned(result, wish, rec, warnings)
         if not wish.background:  # it is sent to nobody
             self._previous = result.messages
 
         return result
 
-    def _performed(
-        self, wish: Wish, answers: list[tuple[Any, Outcome]], counting: Counting
-    ) -> Work[TrimResult]:
+    def _performed(self, wish: Wish, attempt: Attempt, counting: Counting) -> Work[TrimResult]:
         """
         The result of the strategy, which is called again whenever more of the log is loaded.
         """
         while True:
             loaded = yield from self._current()
+            attempt.look(loaded.state)
             view = headed(loaded.view(), wish.system)
             if wish.asked and (yield from counting.counted(view, self._previous)):
                 continue  # others may have written meanwhile
@@ -133,20 +137,34 @@ class Retriever(Reader):
             context = TrimContext(wish.budget, count, wish.query, self._previous, wish.window)
             walk = flow(wish.strategy, view, context)
             try:
-                result = yield from replayed(walk, answers)
+                result = yield from replayed(walk, attempt.answers, attempt.known)
                 hidden = result.view.hidden
             except Unloaded as signal:
                 yield from self._load(loaded, signal)
             except UnabridgedError as error:
-                kept = [note for note in error.notes if isinstance(note, Note)]
-                if fresh := fresh_notes(loaded.state.notes, kept):
-                    self._took((yield Do("append", (self.thread, [Noted(fresh)]))))
+                yield from self._keep_answers(error, view.log)
                 raise
             else:
                 if not hidden:
                     return result
                 # what is kept goes to the model, so it is loaded
                 yield from self._load(loaded, Unloaded(everything=True))
+
+    def _keep_answers(self, error: UnabridgedError, state: ThreadState) -> Work[None]:
+        """
+        Keep what was answered before a step failed, if it was worked out from the thread as it is.
+        """
+        kept = [note for note in error.notes if isinstance(note, Note)]
+        fresh = fresh_notes(state.notes, kept)
+        if not fresh or not state.rec:
+            return
+        only = {"incarnation": state.incarnation}
+        try:
+            receipt: Receipt = yield Do("append", (self.thread, [Noted(fresh)]), only)
+        except LogConflictError as conflict:
+            error.add_note(f"what was answered before it is not kept: {conflict}")
+        else:
+            self._took(receipt)
 
     def _correct(self, counter: Calibrated, notes: tuple[Note, ...]) -> Corrected:
         """
@@ -168,7 +186,8 @@ class Retriever(Reader):
             bodies.append(Noted(notes))
         if not bodies:
             return 0
-        receipt: Receipt = yield Do("append", (self.thread, bodies))
+        only = {"incarnation": result.before.log.incarnation}
+        receipt: Receipt = yield Do("append", (self.thread, bodies), only)
         self._took(receipt)
 
         return receipt.records[0].rec if isinstance(bodies[0], Compacted) else 0

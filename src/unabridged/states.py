@@ -63,8 +63,9 @@ class ThreadState:
     """
     What the records of a thread come to.
 
-    *born* is when its first record was written, which tells a thread from one
-    of the same name that was deleted. *live* entries stand for themselves;
+    *id* is what its store gave the thread when it began; it is no part of what
+    the records come to, so states that differ only in it are equal. *born* is
+    when its first record was written. *live* entries stand for themselves;
     *folds* are the stand-ins in force; *gone* says what took the rest.
     *guarded* are all entries of blocks that hold a pin. *decided* is the last
     `Compacted` or `Reverted` record. *reopened* are entries that came back,
@@ -90,6 +91,16 @@ class ThreadState:
     reopened: tuple[tuple[int, int], ...] = ()
     notes: tuple[Note, ...] = ()
     lost: Span = NOTHING
+    id: str = field(default="", eq=False)
+
+    @property
+    def incarnation(self) -> str:
+        """
+        Tells the thread from others of its name; "" if it holds no record.
+
+        Where there is no *id*, as in states of before, it is the time of the first record.
+        """
+        return (self.id or f"born {self.born!r}") if self.rec else ""
 
     @property
     def in_view(self) -> Span:
@@ -134,7 +145,7 @@ def advance(state: ThreadState, record: Record, log: Log) -> tuple[ThreadState, 
         case Compacted() | Reverted():
             return _decide(state, record, log), None
         case Forked():  # *state* is what the other thread came to there
-            return evolve(state, rec=record.rec, born=record.at), None
+            return evolve(state, rec=record.rec, born=record.at, id=""), None
         case _:
             assert_never(record.body)
 
@@ -216,6 +227,7 @@ def _append(state: ThreadState, rec: int, body: Appended) -> tuple[ThreadState, 
         reopened=state.reopened,
         notes=state.notes,
         lost=state.lost,
+        id=state.id,
     )
     if late:
         after = _took_late(after, Late(seq, answered, is_bare_result(message)))

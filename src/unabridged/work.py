@@ -6,7 +6,7 @@ anything else is a question for a model. Who drives a work does the first under
 the memory's lock, and lets go of it for the others.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from unabridged.contract import Yielded
@@ -40,9 +40,13 @@ T = TypeVar("T")
 Work: TypeAlias = Generator[Do | Count | Yielded, Any, T]
 
 
-def replayed(walk: Work[TrimResult], answers: list[tuple[Any, Outcome]]) -> Work[TrimResult]:
+def replayed(
+    walk: Work[TrimResult],
+    answers: list[tuple[Any, Outcome]],
+    known_of: Callable[[object], Outcome | None],
+) -> Work[TrimResult]:
     """
-    The flow's result; a question that was answered before gets the same answer again.
+    The flow's result; a question whose outcome is known gets it again, others join *answers*.
     """
     outcome = Outcome()
     while True:
@@ -53,7 +57,7 @@ def replayed(walk: Work[TrimResult], answers: list[tuple[Any, Outcome]]) -> Work
                 request = walk.throw(outcome.failure)
         except StopIteration as done:
             return done.value  # type: ignore[no-any-return]
-        known = next((given for asked, given in answers if asked == request), None)
+        known = known_of(request)
         if known is None:
             try:
                 known = Outcome((yield request))

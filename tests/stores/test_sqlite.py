@@ -116,9 +116,9 @@ class TestSqliteStore:
         A file written by a later version is refused.
         """
         filled(path, "hi")
-        changed(path, "UPDATE unabridged SET version = 3")
+        changed(path, "UPDATE unabridged SET version = 4")
 
-        with pytest.raises(StoreError, match=r"schema 3, this one knows 2\); upgrade"):
+        with pytest.raises(StoreError, match=r"schema 4, this one knows 3\); upgrade"):
             SqliteStore(path)
 
     def test_closed(self, path):
@@ -256,7 +256,7 @@ class TestEarlierFiles:
         with opened(path) as store:
             assert forked == store.state("c") == rebuilt(store.read("c"))
             assert records[:9] == store.read("c")[:9]
-            assert [(1,), (2,)] == store._file.rows("SELECT version FROM unabridged")
+            assert [(1,), (2,), (3,)] == store._file.rows("SELECT version FROM unabridged")
 
     def test_is_upgraded_once(self, path):
         """
@@ -268,7 +268,7 @@ class TestEarlierFiles:
         connection.close()
 
         with opened(path) as store:
-            assert [(1,), (2,)] == store._file.rows("SELECT version FROM unabridged")
+            assert [(1,), (2,), (3,)] == store._file.rows("SELECT version FROM unabridged")
 
     def test_one_who_has_it_open_goes_on(self, path):
         """

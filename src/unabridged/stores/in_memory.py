@@ -58,6 +58,7 @@ class InMemoryStore:
         *,
         expect: int | None = None,
         at: float | None = None,
+        incarnation: str | None = None,
     ) -> Receipt:
         """
         As `Store.append`.
@@ -67,8 +68,10 @@ class InMemoryStore:
             at = time.time() if at is None else at
             fork = forking(thread, kept.state, bodies, expect)
             if fork is not None:
-                return self._forked(thread, fork, at)
-            fresh, known = admitted(thread, kept.state, bodies, expect, kept.find, kept.decisions)
+                return self._forked(thread, fork, at, incarnation)
+            fresh, known = admitted(
+                thread, kept.state, bodies, expect, incarnation, kept.find, kept.decisions
+            )
             if not fresh:
                 return Receipt((), (), known, kept.state)
             records, entries = kept.take(fresh, at)
@@ -165,13 +168,13 @@ class InMemoryStore:
         with self._lock:
             return tuple(sorted(self._threads))
 
-    def delete(self, thread: str) -> None:
+    def delete(self, thread: str, *, incarnation: str | None = None) -> None:
         """
         As `Store.delete`.
         """
         with self._lock:
             kept = self._threads.get(thread)
-            if kept is None:
+            if kept is None or incarnation not in {None, kept.state.incarnation}:
                 return
             if kept.forks:
                 raise StoreError(undeletable(thread, kept.forks))
@@ -184,9 +187,9 @@ class InMemoryStore:
         As `Store.close`; what it holds stays until it is garbage.
         """
 
-    def _forked(self, thread: str, fork: Forked, at: float) -> Receipt:
+    def _forked(self, thread: str, fork: Forked, at: float, incarnation: str | None) -> Receipt:
         parent = self._threads.get(fork.thread) or Held()
-        inheriting(thread, fork, parent.state)
+        inheriting(thread, fork, parent.state, incarnation)
         state = parent.state
         if fork.rec < state.rec:
             state = rebuilt(self.read(fork.thread, before=fork.rec + 1))

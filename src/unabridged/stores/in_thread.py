@@ -19,6 +19,7 @@ from unabridged.errors import StoreError
 from unabridged.records import Body, Entry, Note, Record
 from unabridged.spans import Span
 from unabridged.states import ThreadState
+from unabridged.stores.incarnations import takes_incarnation
 from unabridged.stores.protocol import Receipt, Store
 
 __all__ = ["InThread"]
@@ -33,13 +34,12 @@ class _Append(NamedTuple):
     bodies: Sequence[Body]
     expect: int | None
     at: float | None
+    incarnation: str | None
 
 
 @runtime_checkable
 class _Grouping(Protocol):
-    def append_many(
-        self, appends: Sequence[tuple[str, Sequence[Body], int | None, float | None]]
-    ) -> Sequence[Receipt | Exception]: ...
+    def append_many(self, appends: Sequence[Any]) -> Sequence[Receipt | Exception]: ...
 
 
 class InThread:
@@ -48,6 +48,7 @@ class InThread:
 
     A store whose attribute `blocking` is false is asked directly, without a
     thread. One with a method `append_many` writes waiting appends together.
+    *guards* says whether the store can be told an incarnation.
 
     >>> import asyncio
     >>> from unabridged import user
@@ -63,6 +64,7 @@ class InThread:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self.guards = takes_incarnation(store)
         self._direct = not getattr(store, "blocking", True)
         self._waiting: deque[tuple[_Append, Future[Receipt]]] = deque()
         self._worker = _worker()
@@ -76,15 +78,20 @@ class InThread:
         *,
         expect: int | None = None,
         at: float | None = None,
+        incarnation: str | None = None,
     ) -> Receipt:
         """
         As `Store.append`.
+
+        Raises:
+            StoreError: also where the store cannot be told an *incarnation*.
         """
+        append = _Append(thread, tuple(bodies), expect, at, self._known(incarnation))
         if self._direct:
-            return self._store.append(thread, bodies, expect=expect, at=at)
+            return self._appended(append)
         worker = self._ready()
         outcome: Future[Receipt] = Future()
-        self._waiting.append((_Append(thread, tuple(bodies), expect, at), outcome))
+        self._waiting.append((append, outcome))
         worker.submit(self._drain)
 
         return await wrap_future(outcome)
@@ -140,11 +147,14 @@ class InThread:
         """
         return await self._call(self._store.threads)
 
-    async def delete(self, thread: str) -> None:
+    async def delete(self, thread: str, *, incarnation: str | None = None) -> None:
         """
         As `Store.delete`.
         """
-        await self._call(self._store.delete, thread)
+        if self._known(incarnation) is None:
+            await self._call(self._store.delete, thread)
+        else:
+            await self._call(partial(self._store.delete, thread, incarnation=incarnation))
 
     async def close(self) -> None:
         """
@@ -171,6 +181,23 @@ class InThread:
 
     def __repr__(self) -> str:
         return f"InThread({self._store!r})"
+
+    def _known(self, incarnation: str | None) -> str | None:
+        if incarnation is not None and not self.guards:
+            msg = (
+                f"{self!r}: its store cannot be told which incarnation of a thread is meant; "
+                "`Store.append` and `Store.delete` say what `incarnation` asks of it"
+            )
+            raise StoreError(msg)
+
+        return incarnation
+
+    def _appended(self, append: _Append) -> Receipt:
+        thread, bodies, expect, at, incarnation = append
+        if incarnation is None:  # also of a store that cannot be told one
+            return self._store.append(thread, bodies, expect=expect, at=at)
+
+        return self._store.append(thread, bodies, expect=expect, at=at, incarnation=incarnation)
 
     async def _call(self, ask: Callable[..., T], *values: Any) -> T:
         if self._direct:
@@ -204,9 +231,8 @@ class InThread:
                 self._write(append, outcome)
 
     def _write(self, append: _Append, outcome: "Future[Receipt]") -> None:
-        thread, bodies, expect, at = append
         try:
-            receipt = self._store.append(thread, bodies, expect=expect, at=at)
+            receipt = self._appended(append)
         except BaseException as error:  # noqa: BLE001  it is given to the one who waits
             outcome.set_exception(error)
         else:
@@ -216,7 +242,10 @@ class InThread:
         self, store: _Grouping, group: list[tuple[_Append, "Future[Receipt]"]]
     ) -> None:
         try:
-            done = store.append_many([append for append, _ in group])
+            told = [append for append, _ in group]
+            done = store.append_many(
+                [each[:4] if each.incarnation is None else each for each in told]
+            )
         except BaseException as error:  # noqa: BLE001  it is given to all who wait
             done = [_copied(error) for _ in group]
         for (_, outcome), found in zip(group, done, strict=True):

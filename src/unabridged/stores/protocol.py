@@ -58,6 +58,7 @@ class Store(Protocol):
         *,
         expect: int | None = None,
         at: float | None = None,
+        incarnation: str | None = None,
     ) -> Receipt:
         """
         Append records, all or none.
@@ -71,15 +72,22 @@ class Store(Protocol):
         the other thread's was there, which is the kept one if that is its last
         record and is worked out from the records before it if not.
 
+        The first record of a thread gives it a new random `ThreadState.id`, a
+        `Forked` too. *incarnation* is the `ThreadState.incarnation` of the thread
+        that the bodies were worked out from ("": there was none), of a `Forked` that
+        of the thread it names. If the thread was deleted since, nothing is written,
+        whether one of its name was begun anew or not.
+
         Raises:
             StoreError: a body names an entry or record that is not there, or a
                 fork is none that can be made: the thread holds records, the other
                 one has no such record, or entries of it were deleted (`retain=`).
                 Nothing is written.
             LogConflictError: *expect* is given and is not the thread's last
-                record; or a `Compacted` leans on a log (`upto`) after which a
-                `Compacted` or `Reverted` was written; or a message has the id of
-                another one. Nothing is written.
+                record; or *incarnation* is, and the thread is another one; or a
+                `Compacted` leans on a log (`upto`) after which a `Compacted` or
+                `Reverted` was written; or a message has the id of another one.
+                Nothing is written.
         """
         ...
 
@@ -136,9 +144,11 @@ class Store(Protocol):
         """
         ...
 
-    def delete(self, thread: str) -> None:
+    def delete(self, thread: str, *, incarnation: str | None = None) -> None:
         """
         Destroy the thread. The one thing here that cannot be undone.
+
+        Given an *incarnation*, only if the thread is that one.
 
         Raises:
             StoreError: forks read on in it; the message names them. Nothing is
@@ -165,6 +175,7 @@ class AsyncStore(Protocol):
         *,
         expect: int | None = None,
         at: float | None = None,
+        incarnation: str | None = None,
     ) -> Receipt:
         """
         As `Store.append`.
@@ -221,7 +232,7 @@ class AsyncStore(Protocol):
         """
         ...
 
-    async def delete(self, thread: str) -> None:
+    async def delete(self, thread: str, *, incarnation: str | None = None) -> None:
         """
         As `Store.delete`.
         """

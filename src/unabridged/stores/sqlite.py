@@ -94,6 +94,7 @@ class SqliteStore:
         *,
         expect: int | None = None,
         at: float | None = None,
+        incarnation: str | None = None,
     ) -> Receipt:
         """
         As `Store.append`.
@@ -101,14 +102,21 @@ class SqliteStore:
         fork = next((body for body in bodies if isinstance(body, Forked)), None)
         past = None if fork is None else self._past(fork)
         return self._file.write(
-            lambda: self._append(thread, bodies, expect, at, past), self._threads.forget
+            lambda: self._append(thread, bodies, expect, at, incarnation, past),
+            self._threads.forget,
         )
 
     def append_many(
-        self, appends: Sequence[tuple[str, Sequence[Body], int | None, float | None]]
+        self,
+        appends: Sequence[
+            tuple[str, Sequence[Body], int | None, float | None]
+            | tuple[str, Sequence[Body], int | None, float | None, str | None]
+        ],
     ) -> list[Receipt | Exception]:
         """
-        Several appends (thread, bodies, expect, at) in one transaction, each all or none.
+        Several appends in one transaction, each all or none.
+
+        Each is (thread, bodies, expect, at) and, if it is given, the incarnation.
 
         One that fails leaves the others be: its error stands in its place. This is
         what makes many tasks that append at once cheap.
@@ -187,11 +195,11 @@ class SqliteStore:
             sorted(unstored(name) for (name,) in self._file.rows("SELECT name FROM threads"))
         )
 
-    def delete(self, thread: str) -> None:
+    def delete(self, thread: str, *, incarnation: str | None = None) -> None:
         """
         As `Store.delete`.
         """
-        self._file.write(lambda: self._delete(thread), self._threads.forget)
+        self._file.write(lambda: self._delete(thread, incarnation), self._threads.forget)
 
     def close(self) -> None:
         """
@@ -214,11 +222,16 @@ class SqliteStore:
         return f"SqliteStore({self._file.path!r})"
 
     def _append_apart(
-        self, thread: str, bodies: Sequence[Body], expect: int | None, at: float | None
+        self,
+        thread: str,
+        bodies: Sequence[Body],
+        expect: int | None,
+        at: float | None,
+        incarnation: str | None = None,
     ) -> Receipt | Exception:
         self._file.run("SAVEPOINT one")
         try:
-            receipt = self._append(thread, bodies, expect, at)
+            receipt = self._append(thread, bodies, expect, at, incarnation)
         except Exception as error:  # noqa: BLE001  it is given to the one who appended
             self._threads.forget()
             self._file.run("ROLLBACK TO one")
@@ -228,20 +241,23 @@ class SqliteStore:
 
         return receipt
 
-    def _append(
+    def _append(  # noqa: PLR0913  what an append is told, and what was worked out before it
         self,
         thread: str,
         bodies: Sequence[Body],
         expect: int | None,
         at: float | None,
+        incarnation: str | None,
         past: _Past | None = None,
     ) -> Receipt:
         kept = self._threads.load(thread)
         at = time.time() if at is None else at
         if (fork := forking(thread, kept.state, bodies, expect)) is not None:
-            return self._forked(thread, fork, at, past)
+            return self._forked(thread, fork, at, incarnation, past)
         lines = Pending(self._file, thread, kept.number)
-        fresh, known = admitted(thread, kept.state, bodies, expect, lines.find, lines.decisions)
+        fresh, known = admitted(
+            thread, kept.state, bodies, expect, incarnation, lines.find, lines.decisions
+        )
         if not fresh:
             return Receipt((), (), known, kept.state)
         if not kept.number:
@@ -274,9 +290,11 @@ class SqliteStore:
 
         return _Past(parent.number, state)
 
-    def _forked(self, thread: str, fork: Forked, at: float, past: _Past | None) -> Receipt:
+    def _forked(
+        self, thread: str, fork: Forked, at: float, incarnation: str | None, past: _Past | None
+    ) -> Receipt:
         parent = self._threads.load(fork.thread)
-        inheriting(thread, fork, parent.state)
+        inheriting(thread, fork, parent.state, incarnation)
         if past is None or (past.parent, past.state.rec) != (parent.number, fork.rec):
             past = self._past(fork)  # somebody made the thread anew meanwhile
         state = past.state
@@ -307,8 +325,11 @@ class SqliteStore:
 
         return without(state, gone) if gone else state
 
-    def _delete(self, thread: str) -> None:
-        number = self._threads.load(thread).number
+    def _delete(self, thread: str, incarnation: str | None) -> None:
+        kept = self._threads.load(thread)
+        number = kept.number
+        if incarnation not in {None, kept.state.incarnation}:
+            return
         query = "SELECT name FROM forks JOIN threads ON id = forks.thread WHERE parent = ?"
         if forks := [unstored(name) for (name,) in self._file.rows(query, (number,))]:
             raise StoreError(undeletable(thread, forks))

@@ -34,7 +34,7 @@ class SqliteFile:
 
     >>> file = SqliteFile(":memory:", timeout=10.0, synchronous="FULL")
     >>> file.rows("SELECT max(version) FROM unabridged")
-    [(2,)]
+    [(3,)]
     """
 
     def __init__(self, path: str, *, timeout: float, synchronous: str) -> None:

@@ -12,7 +12,7 @@ from unabridged.errors import StoreError
 
 __all__ = ["SCHEMA_VERSION", "is_lock", "prepare"]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _SCHEMA = """
 CREATE TABLE unabridged (version INTEGER NOT NULL);
 CREATE TABLE threads (
@@ -61,7 +61,9 @@ BEGIN SELECT RAISE(ABORT, 'forks of this thread share its entries; upgrade unabr
 """
 # a process of an earlier version that has the file open still knows nothing of forks: the trigger
 # is for it
-_UPGRADES = {2: _FORKS}
+# threads that it makes, and those from before version 3, have no id: their number stands for it
+_INCARNATIONS = "ALTER TABLE threads ADD COLUMN incarnation TEXT"
+_UPGRADES = {2: _FORKS, 3: _INCARNATIONS}
 _PAUSE = 0.01
 
 

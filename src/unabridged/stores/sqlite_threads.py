@@ -27,12 +27,13 @@ __all__ = ["Kept", "KeptThreads"]
 _EMPTY = ThreadState()
 _MOST = 512
 _STATE = """
-SELECT id, rec, seq, links, part, body FROM threads
+SELECT id, rec, seq, links, incarnation, part, body FROM threads
 LEFT JOIN states ON states.thread = threads.id WHERE name = ?
 """
 _PART = """
 INSERT INTO states VALUES (?, ?, ?) ON CONFLICT (thread, part) DO UPDATE SET body = excluded.body
 """
+_ID = "UPDATE threads SET incarnation = ? WHERE id = ?"
 
 
 @define
@@ -73,11 +74,12 @@ class KeptThreads:
         rows = self._file.rows(_STATE, (name,))
         if not rows:
             return Kept(0, _EMPTY, version)
-        number, rec, seq, links, _, _ = rows[0]
+        number, rec, seq, links, incarnation, _, _ = rows[0]
         try:
             data = {"v": VERSION, "rec": rec, "seq": seq, "links": json.loads(links)}
             for row in rows:
-                data = {**data, **json.loads(row[5] or "{}")}
+                data = {**data, **json.loads(row[6] or "{}")}
+            data["id"] = str(number) if incarnation is None else incarnation
             kept = Kept(number, state_from_json(data), version)
         except (CorruptLogError, TypeError, ValueError) as error:
             msg = (
@@ -110,6 +112,9 @@ class KeptThreads:
             (state.rec, state.seq, links_text(state.links), kept.number),
         )
         for part in changed_parts(kept.state, state):
+            if part == "id":
+                self._file.run(_ID, (state.id, kept.number))
+                continue
             self._file.run(_PART, (kept.number, part, json_text(part_to_json(state, part))))
         kept.state = state
         self._keep(thread, kept)

@@ -23,6 +23,7 @@ from unabridged.records import (
 )
 from unabridged.spans import NOTHING, Span
 from unabridged.states import Log, ThreadState, advance, lasting
+from unabridged.stores.incarnations import new_id
 
 __all__ = [
     "admitted",
@@ -33,6 +34,7 @@ __all__ = [
     "forking",
     "inheriting",
     "mark_of",
+    "meant",
     "undeletable",
     "without",
 ]
@@ -43,6 +45,7 @@ def admitted(  # noqa: PLR0913  what it looks at is the store's
     state: ThreadState,
     bodies: Sequence[Body],
     expect: int | None,
+    incarnation: str | None,
     find: Callable[[str], Entry | None],
     decisions: Callable[[], Iterable[Record]],
 ) -> tuple[list[Body], tuple[Entry, ...]]:
@@ -53,6 +56,7 @@ def admitted(  # noqa: PLR0913  what it looks at is the store's
         LogConflictError: as `Store.append` says; nothing may be written then.
         StoreError: a body names an entry or record that is not there.
     """
+    meant(thread, state, incarnation)
     _expected(thread, state, expect)
     fresh: list[Body] = []
     known: list[Entry] = []
@@ -145,10 +149,13 @@ def forking(
     return fork
 
 
-def inheriting(thread: str, fork: Forked, parent: ThreadState) -> None:
+def inheriting(
+    thread: str, fork: Forked, parent: ThreadState, incarnation: str | None = None
+) -> None:
     """
     Refuse a fork of what is not there, or no longer.
     """
+    meant(fork.thread, parent, incarnation)
     if not 0 < fork.rec <= parent.rec:
         msg = (
             f"thread {thread!r}: cannot be forked from {fork.thread!r} at record {fork.rec}: "
@@ -173,6 +180,20 @@ def undeletable(thread: str, forks: Iterable[str]) -> str:
     return f"thread {thread!r} cannot be deleted: forked from it are {names}; delete these first"
 
 
+def meant(thread: str, state: ThreadState, incarnation: str | None) -> None:
+    """
+    Refuse to write to another incarnation of the thread than the one that is meant.
+
+    Raises:
+        LogConflictError: it was deleted, begun anew, or begun for the first time since.
+    """
+    if incarnation is None or incarnation == state.incarnation:
+        return
+    since = "begun" if not incarnation else "deleted" if not state.rec else "deleted and begun anew"
+    msg = f"thread {thread!r}: it was {since} since this was worked out; nothing is written"
+    raise LogConflictError(msg)
+
+
 def _expected(thread: str, state: ThreadState, expect: int | None) -> None:
     if expect is not None and expect != state.rec:
         msg = (
@@ -195,6 +216,8 @@ def advancing(
             body = Appended(state.seq + 1, body.message, body.pinned)  # noqa: PLW2901  numbered here
         record = Record(state.rec + 1, at, body)
         state, marks = advance(state, record, log)
+        if record.rec == 1 or isinstance(body, Forked):
+            state = evolve(state, id=new_id())
         yield record, marks, state
 
 

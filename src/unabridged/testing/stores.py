@@ -27,6 +27,7 @@ from unabridged.testing.store_forks import (
     refuses_forks,
     retains_what_forks_share,
 )
+from unabridged.testing.store_incarnations import forks_of_incarnations, incarnations
 from unabridged.testing.store_samples import call, eventful, everything, said, with_id
 
 __all__ = ["check_store"]
@@ -258,4 +259,6 @@ _CHECKS: tuple[_Check, ...] = (
     forks,
     forks_at_any_record,
     refuses_forks,
+    incarnations,
+    forks_of_incarnations,
 )
