@@ -7,6 +7,7 @@ strategy saw, the strategy is run again, with the answers it had.
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -14,7 +15,7 @@ from attrs import evolve, field, frozen
 from unabridged.breakers import Breaker
 from unabridged.contract import StrategyLike, TrimContext
 from unabridged.counting import Counting, reported
-from unabridged.errors import LogConflictError, UnabridgedError
+from unabridged.errors import LogConflictError, ReadOnlyError, UnabridgedError
 from unabridged.items import Unloaded
 from unabridged.messages import Message
 from unabridged.reading import Moved, Reader
@@ -104,7 +105,7 @@ class Retriever(Reader):
                 rec = 0
                 break
             try:
-                rec = yield from self._write(result, wish.replace)
+                rec = yield from self._write(result, wish.replace, counting.warnings)
             except LogConflictError:
                 if not tries:
                     raise
@@ -140,7 +141,8 @@ class Retriever(Reader):
             except UnabridgedError as error:
                 kept = [note for note in error.notes if isinstance(note, Note)]
                 if fresh := fresh_notes(loaded.state.notes, kept):
-                    self._took((yield Do("append", (self.thread, [Noted(fresh)]))))
+                    with suppress(ReadOnlyError):
+                        self._took((yield Do("append", (self.thread, [Noted(fresh)]))))
                 raise
             else:
                 if not hidden:
@@ -158,7 +160,7 @@ class Retriever(Reader):
 
         return known[1]
 
-    def _write(self, result: TrimResult, replace: bool | None) -> Work[int]:
+    def _write(self, result: TrimResult, replace: bool | None, warnings: list[str]) -> Work[int]:
         bodies: list[Body] = []
         if (replace or (replace is None and result.replace)) and (
             record := result.record(replace=bool(replace))
@@ -168,7 +170,13 @@ class Retriever(Reader):
             bodies.append(Noted(notes))
         if not bodies:
             return 0
-        receipt: Receipt = yield Do("append", (self.thread, bodies))
+        try:
+            receipt: Receipt = yield Do("append", (self.thread, bodies))
+        except ReadOnlyError as error:
+            if isinstance(bodies[0], Compacted):
+                raise
+            warnings.append(f"what was worked out is not kept in the log: {error}")
+            return 0
         self._took(receipt)
 
         return receipt.records[0].rec if isinstance(bodies[0], Compacted) else 0
