@@ -156,6 +156,7 @@ INSIDE = frozenset(
         *("options.at_least_option", "tokens.texts.fast", "tokens.windows.window_of"),
         *("stores.sqlite_file", "stores.sqlite_rows", "stores.sqlite_schema"),
         *("stores.held", "stores.sqlite_threads", "stores.writing"),
+        *("stores.forking", "stores.sqlite_erasing", "stores.sqlite_opening"),
         *("history.history", "testing.store_forks", "testing.store_incarnations"),
         *("items.Unloaded", "items.add_start", "items.block_starts"),
         *("json_values.json_text", "json_values.sound_text", "keeping.Keeper", "retrieving"),

@@ -5,6 +5,7 @@ What can go wrong, as one tree.
 UnabridgedError
 ├── LogError              something is wrong with the log or its store
 │   ├── StoreError            the store refused or could not be reached
+│   │   └── ReadOnlyError         the store can be read, but not written
 │   ├── LogConflictError      somebody else wrote what this write leaned on
 │   └── CorruptLogError       a record cannot be read
 ├── StrategyError         something is wrong with a step of a chain
@@ -34,6 +35,7 @@ __all__ = [
     "NeedsAsyncError",
     "OutcomeError",
     "PairingError",
+    "ReadOnlyError",
     "StepError",
     "StoreError",
     "StrategyError",
@@ -61,6 +63,12 @@ class LogError(UnabridgedError):
 class StoreError(LogError):
     """
     The store refused, is closed, or could not be reached.
+    """
+
+
+class ReadOnlyError(StoreError):
+    """
+    The store can be read, but not written: its file, folder or disk says so.
     """
 
 

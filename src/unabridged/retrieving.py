@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 from unabridged.breakers import Breaker
 from unabridged.contract import StrategyLike, TrimContext
 from unabridged.counting import Counting, reported
-from unabridged.errors import LogConflictError, UnabridgedError
+from unabridged.errors import LogConflictError, ReadOnlyError, UnabridgedError
 from unabridged.items import Unloaded
 from unabridged.messages import Message
 from unabridged.reading import Moved, Reader
@@ -108,7 +108,7 @@ class Retriever(Reader):
             if not (writes or result.notes) or not attempt.may_write(result):
                 break  # nearly always: it is not written, only shown
             try:
-                rec = yield from self._write(result, wish.replace)
+                rec = yield from self._write(result, wish.replace, counting.warnings)
             except LogConflictError:
                 if tries <= 0:
                     raise
@@ -161,8 +161,8 @@ class Retriever(Reader):
         only = {"incarnation": state.incarnation}
         try:
             receipt: Receipt = yield Do("append", (self.thread, [Noted(fresh)]), only)
-        except LogConflictError as conflict:
-            error.add_note(f"what was answered before it is not kept: {conflict}")
+        except (LogConflictError, ReadOnlyError) as refused:
+            error.add_note(f"what was answered before it is not kept: {refused}")
         else:
             self._took(receipt)
 
@@ -176,7 +176,7 @@ class Retriever(Reader):
 
         return known[1]
 
-    def _write(self, result: TrimResult, replace: bool | None) -> Work[int]:
+    def _write(self, result: TrimResult, replace: bool | None, warnings: list[str]) -> Work[int]:
         bodies: list[Body] = []
         if (replace or (replace is None and result.replace)) and (
             record := result.record(replace=bool(replace))
@@ -187,7 +187,13 @@ class Retriever(Reader):
         if not bodies:
             return 0
         only = {"incarnation": result.before.log.incarnation}
-        receipt: Receipt = yield Do("append", (self.thread, bodies), only)
+        try:
+            receipt: Receipt = yield Do("append", (self.thread, bodies), only)
+        except ReadOnlyError as error:
+            if isinstance(bodies[0], Compacted):
+                raise
+            warnings.append(f"what was worked out is not kept in the log: {error}")
+            return 0
         self._took(receipt)
 
         return receipt.records[0].rec if isinstance(bodies[0], Compacted) else 0

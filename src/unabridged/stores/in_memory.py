@@ -2,7 +2,6 @@
 A store in this process's memory: for tests, for short-lived chats.
 """
 
-import threading
 import time
 from collections.abc import Sequence
 
@@ -10,6 +9,7 @@ from unabridged.errors import StoreError
 from unabridged.records import Body, Entry, Forked, Note, Record
 from unabridged.spans import Span
 from unabridged.states import ThreadState, rebuilt
+from unabridged.stores.forking import Forkable
 from unabridged.stores.held import Held
 from unabridged.stores.protocol import Receipt
 from unabridged.stores.writing import (
@@ -26,7 +26,7 @@ __all__ = ["InMemoryStore"]
 _EMPTY = ThreadState()
 
 
-class InMemoryStore:
+class InMemoryStore(Forkable):
     """
     Threads in memory, safe to share between threads of a process.
 
@@ -49,7 +49,7 @@ class InMemoryStore:
     def __init__(self, retain: int | None = None) -> None:
         self._retain = checked_retain(retain)
         self._threads: dict[str, Held] = {}
-        self._lock = threading.RLock()
+        super().__init__()
 
     def append(
         self,

@@ -197,9 +197,22 @@ class SqliteStore:
 
     def delete(self, thread: str, *, incarnation: str | None = None) -> None:
         """
-        As `Store.delete`.
+        As `Store.delete`. Its texts leave the files too, those beside the database among them.
+
+        Where others read or write meanwhile, that is put off to the next write, or
+        to `close`. In a file of more than 64 MB pieces of texts may stay between
+        those of other threads until a quarter of it is free, or `vacuum` is called.
         """
         self._file.write(lambda: self._delete(thread, incarnation), self._threads.forget)
+
+    def vacuum(self) -> None:
+        """
+        Write the file anew, with nothing in it but what is there; other writers wait meanwhile.
+
+        Raises:
+            StoreError: others are at work for too long, or the disk is full.
+        """
+        self._file.rewrite()
 
     def close(self) -> None:
         """
@@ -320,6 +333,7 @@ class SqliteStore:
         for first, last in gone.ranges:
             query = "DELETE FROM records WHERE thread = ? AND seq >= ? AND seq <= ?"
             self._file.run(query, (kept.number, first, last))
+        self._file.eraser.removed(len(gone))
         for seq in gone:
             del kept.heads[seq]
 
@@ -328,7 +342,7 @@ class SqliteStore:
     def _delete(self, thread: str, incarnation: str | None) -> None:
         kept = self._threads.load(thread)
         number = kept.number
-        if incarnation not in {None, kept.state.incarnation}:
+        if not number or incarnation not in {None, kept.state.incarnation}:
             return
         query = "SELECT name FROM forks JOIN threads ON id = forks.thread WHERE parent = ?"
         if forks := [unstored(name) for (name,) in self._file.rows(query, (number,))]:
@@ -338,3 +352,4 @@ class SqliteStore:
         self._file.run("DELETE FROM records WHERE thread = ?", (number,))
         self._file.run("DELETE FROM states WHERE thread = ?", (number,))
         self._file.run("DELETE FROM threads WHERE id = ?", (number,))
+        self._file.eraser.removed(1, thread=True)

@@ -1,5 +1,5 @@
 """
-An SQLite file: how it is opened, shared, written to, and what its errors mean.
+An SQLite file: how it is shared, written to, and what its errors mean.
 
 One connection and one lock for all threads of a process. Writes begin as
 writers (`BEGIN IMMEDIATE`), since one that begins as a reader cannot wait its
@@ -9,26 +9,26 @@ opens its own when it needs one.
 
 import os
 import sqlite3
-import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
-from weakref import WeakSet
 
-from unabridged.errors import StoreError
-from unabridged.stores.sqlite_schema import is_lock, prepare
+from unabridged.errors import CorruptLogError, LogError, ReadOnlyError, StoreError
+from unabridged.stores.forking import Forkable
+from unabridged.stores.sqlite_erasing import Eraser, rewrite
+from unabridged.stores.sqlite_opening import Opened, opened, seen, unwritable
+from unabridged.stores.sqlite_schema import is_lock
 
 __all__ = ["Row", "SqliteFile"]
 
 Row: TypeAlias = tuple[Any, ...]
 T = TypeVar("T")
 
-
 # sqlite3 cannot always decode what SQLite says of a damaged file
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
+_ABANDONED: list[sqlite3.Connection] = []
 
 
-class SqliteFile:
+class SqliteFile(Forkable):
     """
     One open database, shared by the threads of this process.
 
@@ -39,15 +39,23 @@ class SqliteFile:
 
     def __init__(self, path: str, *, timeout: float, synchronous: str) -> None:
         self.path = path
-        self.lock = threading.RLock()
         self._timeout = timeout
         self._synchronous = synchronous
         self._connection: sqlite3.Connection | None = None
+        self._how: Opened | None = None
         self._pid = os.getpid()
         self._closed = False
         self._opened = 0
+        self.eraser = Eraser(timeout)
+        super().__init__()
         self.version()
-        _OPEN.add(self)
+
+    @property
+    def lock(self) -> Any:
+        """
+        Held by the thread that uses the connection.
+        """
+        return self._lock
 
     def version(self) -> tuple[int, int]:
         """
@@ -99,7 +107,7 @@ class SqliteFile:
         with self.lock:
             connection = None
             try:
-                connection = self._live()
+                connection = self._writable()
                 connection.execute("BEGIN IMMEDIATE")
                 done = work()
                 connection.execute("COMMIT")
@@ -110,8 +118,21 @@ class SqliteFile:
                 if isinstance(error, _FAULTS):
                     raise self._meant(error) from error
                 raise
+            self.eraser.after_write(connection)
 
             return done
+
+    def rewrite(self) -> None:
+        """
+        Write the file anew, with nothing in it but what is there.
+        """
+        with self.lock:
+            try:
+                rewrite(connection := self._writable())
+            except _FAULTS as error:
+                raise self._meant(error) from error
+            self.eraser.removed(1)
+            self.eraser.after_write(connection)
 
     def close(self) -> None:
         """
@@ -119,6 +140,8 @@ class SqliteFile:
         """
         with self.lock:
             self._closed = True
+            if self._connection is not None and self._pid == os.getpid():
+                self.eraser.before_close(self._connection)
             self._let_go()
 
     def __del__(self) -> None:
@@ -129,41 +152,48 @@ class SqliteFile:
 
     def _live(self) -> sqlite3.Connection:
         if self._connection is not None and self._pid == os.getpid():
-            return self._connection
+            if self._how is None or not self._how.seen or self._how.seen == seen(self.path):
+                return self._connection
+            self._let_go()  # it was opened for reading, and somebody wrote since
         if self._closed:
             msg = f"{self.path}: this store is closed; open a new SqliteStore"
             raise StoreError(msg)
         if self._connection is not None:  # a fork that Python was not told of
-            _ABANDONED.append(self._connection)
-            self._connection = None
-        if self.path != ":memory:" and not Path(self.path).absolute().parent.is_dir():
-            msg = f"{self.path}: its directory does not exist; create it first"
-            raise StoreError(msg)
-        if self.path != ":memory:" and Path(self.path).is_dir():
-            msg = f"{self.path}: this is a directory; give the path of a file in it"
-            raise StoreError(msg)
-        connection = sqlite3.connect(
-            self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
-        )
-        try:
-            prepare(connection, self.path, self._timeout, self._synchronous)
-        except BaseException:
-            connection.close()
-            raise
-        self._connection, self._pid = connection, os.getpid()
+            self._abandon()
+        self._how = opened(self.path, self._timeout, self._synchronous)
+        self._connection, self._pid = self._how.connection, os.getpid()
         self._opened += 1
+
+        return self._connection
+
+    def _writable(self) -> sqlite3.Connection:
+        connection = self._live()
+        if self._how is None or not self._how.why:
+            return connection
+        if not unwritable(self.path):  # it may be by now
+            self._let_go()
+            connection = self._live()
+        if self._how.why:
+            raise ReadOnlyError(_read_only(self.path, self._how.why))
 
         return connection
 
-    def _meant(self, error: Exception) -> StoreError:
+    def _meant(self, error: Exception) -> LogError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, sqlite3.Error) and is_lock(error):
             return StoreError(
                 f"{self.path}: another writer held it for more than {self._timeout:g} s "
                 f"({error}); nothing was written, try again or raise timeout="
             )
+        if code == sqlite3.SQLITE_READONLY:
+            return ReadOnlyError(_read_only(self.path, str(error)))
         if "not a database" in str(error):
             return StoreError(
                 f"{self.path}: not an SQLite database ({error}); give the path of another file"
+            )
+        if code == sqlite3.SQLITE_CORRUPT:
+            return CorruptLogError(
+                f"{self.path}: the file is damaged ({error}); `verify()` says which records are"
             )
 
         return StoreError(f"{self.path}: {error}")
@@ -173,41 +203,37 @@ class SqliteFile:
             self._connection.close()
             self._connection = None
 
-    def before_fork(self) -> None:
+    def _abandon(self) -> None:
+        """
+        Leave the connection to the process that opened it: to close it here would harm that one.
+        """
+        if self._connection is not None:
+            _ABANDONED.append(self._connection)
+            self._connection = None
+
+    def before_fork(self, patience: float) -> None:
         """
         Wait for the threads that use it, and close the file until it is needed again.
         """
-        self.lock.acquire()
-        if self.path != ":memory:":
+        super().before_fork(patience)
+        if self._taken and self.path != ":memory:":
             self._let_go()
 
-    def after_fork(self) -> None:
+    def after_fork(self, *, child: bool) -> None:
         """
         Let the threads of this side go on.
         """
-        self._pid = os.getpid()
-        self.lock.release()
+        if child:
+            if not self._taken and self.path != ":memory:":
+                self._abandon()
+            self._pid = os.getpid()
+        super().after_fork(child=child)
 
 
-_OPEN: WeakSet[SqliteFile] = WeakSet()
-_FORKING: list[SqliteFile] = []
-_ABANDONED: list[sqlite3.Connection] = []
-
-
-def _before_fork() -> None:
-    for file in list(_OPEN):
-        file.before_fork()
-        _FORKING.append(file)
-
-
-def _after_fork() -> None:
-    while _FORKING:
-        _FORKING.pop().after_fork()
-
-
-if hasattr(os, "register_at_fork"):  # pragma: no branch
-    os.register_at_fork(
-        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork
+def _read_only(path: str, why: str) -> str:
+    return (
+        f"{path}: opened for reading only, {why}; nothing was written. Let this user write the "
+        "file and its folder, or open a copy of it elsewhere"
     )
 
 
