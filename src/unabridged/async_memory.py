@@ -36,6 +36,7 @@ from unabridged.stores.incarnations import takes_incarnation
 from unabridged.stores.protocol import AsyncStore, Store
 from unabridged.strategies.no_compaction import NoCompaction
 from unabridged.thread.deletions import unguarded
+from unabridged.text.names import with_named_methods
 from unabridged.tokens import Budget, TokenCounter
 from unabridged.usage import Usage
 from unabridged.views import View
@@ -46,6 +47,7 @@ __all__ = ["AsyncMemory"]
 T = TypeVar("T")
 
 
+@with_named_methods
 class AsyncMemory(Settings):
     """
     As `Memory`, awaited: the same arguments, methods and results.

@@ -18,6 +18,8 @@ UnabridgedError
 │   └── NeedsAsyncError       an async step or answer in a sync run
 ├── FormatError           a provider's message has another form than its API's
 └── ConfigError           a value was built from what it cannot hold (a `ValueError`)
+    ├── CallError             a call gave arguments that are not taken (a `TypeError`)
+    └── UnknownNameError      there is no attribute of that name (an `AttributeError`)
 ```
 
 Every message says which step, what was wrong, which numbers, and what to do.
@@ -25,6 +27,7 @@ Every message says which step, what was wrong, which numbers, and what to do.
 
 __all__ = [
     "BudgetError",
+    "CallError",
     "ConfigError",
     "CorruptLogError",
     "CountError",
@@ -40,6 +43,7 @@ __all__ = [
     "StoreError",
     "StrategyError",
     "UnabridgedError",
+    "UnknownNameError",
 ]
 
 
@@ -143,4 +147,16 @@ class FormatError(UnabridgedError):
 class ConfigError(UnabridgedError, ValueError):
     """
     A value was built from what it cannot hold.
+    """
+
+
+class CallError(ConfigError, TypeError):
+    """
+    A call gave arguments that are not taken; the message names the right ones.
+    """
+
+
+class UnknownNameError(ConfigError, AttributeError):
+    """
+    There is no attribute of that name, or it cannot be set; the message says what to do.
     """

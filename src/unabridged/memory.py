@@ -40,6 +40,7 @@ from unabridged.stores.incarnations import takes_incarnation
 from unabridged.stores.protocol import Store
 from unabridged.strategies.no_compaction import NoCompaction
 from unabridged.thread.deletions import unguarded
+from unabridged.text.names import with_named_methods
 from unabridged.tokens import Budget, TokenCounter
 from unabridged.usage import Usage
 from unabridged.views import View
@@ -53,6 +54,7 @@ __all__ = ["Memory"]
 T = TypeVar("T")
 
 
+@with_named_methods
 class Memory(Settings):
     """
     A conversation that is kept whole, and contexts made of it.

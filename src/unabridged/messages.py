@@ -25,6 +25,7 @@ from unabridged.parts import (
     blank,
     kept_extra,
 )
+from unabridged.text.names import named, with_named_init
 
 __all__ = [
     "Audio",
@@ -79,6 +80,7 @@ def _role(value: str) -> str:
     return role
 
 
+@with_named_init
 @frozen(
     weakref_slot=False, cache_hash=True
 )  # of what is said alone, and once: counts are kept by message
@@ -194,6 +196,7 @@ def quick_message(  # noqa: PLR0913  the fields
     return message  # type: ignore[no-any-return]
 
 
+@named
 def system(
     content: str | Part | Iterable[str | Part],
     *,
@@ -210,6 +213,7 @@ def system(
     return Message("system", content, name=name, id=id, metadata=metadata)
 
 
+@named
 def user(
     content: str | Part | Iterable[str | Part],
     *,
@@ -226,6 +230,7 @@ def user(
     return Message("user", content, name=name, id=id, metadata=metadata)
 
 
+@named
 def assistant(
     content: str | Part | Iterable[str | Part] = (),
     *,
@@ -244,6 +249,7 @@ def assistant(
     return Message("assistant", parts, name=name, id=id, metadata=metadata)
 
 
+@named
 def tool(  # noqa: PLR0913  every one but the first is a keyword
     content: str | Content | Iterable[str | Content] = (),
     *,

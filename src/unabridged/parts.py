@@ -15,6 +15,7 @@ from attrs import field, frozen
 
 from unabridged.errors import ConfigError, FormatError
 from unabridged.json_values import Json, JsonValue, joined, json_of, object_in, sound_text
+from unabridged.text.names import with_named_init
 
 __all__ = [
     "NO_JSON",
@@ -95,6 +96,7 @@ def _data(value: JsonValue | Json) -> Json:
     return json_of(value)
 
 
+@with_named_init
 @frozen(weakref_slot=False)
 class Text:
     """
@@ -108,6 +110,7 @@ class Text:
     extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
 
+@with_named_init
 @frozen(weakref_slot=False)
 class Image:
     """
@@ -129,6 +132,7 @@ class Image:
     extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
 
+@with_named_init
 @frozen(weakref_slot=False)
 class Document:
     """
@@ -147,6 +151,7 @@ class Document:
     extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
 
+@with_named_init
 @frozen(weakref_slot=False)
 class Audio:
     """
@@ -164,6 +169,7 @@ class Audio:
     extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
 
+@with_named_init
 @frozen(weakref_slot=False)
 class Reasoning:
     """
@@ -182,6 +188,7 @@ class Reasoning:
     extra: Json = field(default=NO_JSON, converter=kept_extra, kw_only=True, repr=False, hash=False)
 
 
+@with_named_init
 @frozen(weakref_slot=False)
 class ToolCall:
     """
@@ -220,6 +227,7 @@ object, but '{"city": '; `arguments` has the text
         return found
 
 
+@with_named_init
 @frozen(weakref_slot=False)
 class Opaque:
     """
@@ -247,6 +255,7 @@ def _result_parts(value: "str | Content | Iterable[str | Content]") -> tuple[Con
     return parts  # type: ignore[return-value]
 
 
+@with_named_init
 @frozen(weakref_slot=False)
 class ToolResult:
     """

@@ -28,6 +28,7 @@ from unabridged.overrun import Overrun
 from unabridged.records import Change, Note, stepped
 from unabridged.results import TrimResult
 from unabridged.steps import is_async, label, settled
+from unabridged.text.names import named, with_named_fields
 from unabridged.views import View
 
 __all__ = [
@@ -64,13 +65,16 @@ class Strategy:
 
     asks: ClassVar[bool] = False
     """Whether it asks a model, so that a memory without `ask=` can be refused early."""
+    needs_budget: ClassVar[bool] = False
+    """Whether its limit comes from the memory's budget: a memory without one is refused early."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        with_named_fields(cls)
 
     if TYPE_CHECKING:  # so that one whose class is not known is a step, too
 
-        def __call__(self, view: View, ctx: TrimContext, /) -> Any:
-            """
-            Work out what stays; each class says how.
-            """
+        def __call__(self, view: View, ctx: TrimContext, /) -> Any: ...
 
     def __or__(self, other: "StrategyLike") -> "Pipeline":
         return chain(self, other)
@@ -155,6 +159,7 @@ class Custom(Strategy):
                 return f"custom({name}, {', '.join(given)})"
 
 
+@named
 def custom(function: "Trimmer", *, replace: bool = False, strict: bool = False) -> Custom:
     """
     A function as a step, with options.
@@ -172,6 +177,7 @@ def custom(function: "Trimmer", *, replace: bool = False, strict: bool = False) 
     return Custom(function, replace=replace, strict=strict)
 
 
+@named
 def written_back(function: "Trimmer") -> Custom:
     """
     A function as a step whose changes are written back to the log.
@@ -253,6 +259,7 @@ class Pipeline(Strategy):
         return " | ".join(map(repr, self.steps))
 
 
+@named
 def chain(*steps: "StrategyLike") -> Pipeline:
     """
     The steps as one strategy; chains and lists in it are flattened.

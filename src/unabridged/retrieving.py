@@ -54,6 +54,7 @@ class Wish:
     window: int = field(default=0, kw_only=True)
     retry_after: int = field(default=0, kw_only=True)
     background: bool = field(default=False, kw_only=True)
+    told: str = field(default="", kw_only=True)  # a warning, for the first result that has it
 
 
 class Retriever(Reader):
@@ -66,6 +67,7 @@ class Retriever(Reader):
         self._previous: tuple[Message, ...] = ()
         self._corrected: tuple[tuple[Note, ...], Corrected] | None = None
         self._breaker = Breaker()
+        self._told = ""
 
     @property
     def shown(self) -> frozenset[Message]:
@@ -202,6 +204,9 @@ class Retriever(Reader):
         self, result: TrimResult, wish: Wish, rec: int, warnings: Sequence[str]
     ) -> TrimResult:
         warnings = [*warnings, *result.warnings]
+        if wish.told and wish.told != self._told:
+            self._told = wish.told
+            warnings.insert(0, wish.told)
         if wish.replace or (wish.replace is None and result.replace):
             _, unwritten = written(result.before, result.changes, everything=bool(wish.replace))
             warnings += unwritten

@@ -24,6 +24,7 @@ from unabridged.errors import ConfigError, NeedsAnswerError, NeedsAsyncError, Ou
 from unabridged.pipeline import Pipeline, chain
 from unabridged.results import TrimResult
 from unabridged.steps import is_async
+from unabridged.text.names import named
 from unabridged.views import View
 
 __all__ = [
@@ -48,6 +49,7 @@ Request = TypeVar("Request")
 Result = TypeVar("Result")
 
 
+@named
 def run(
     strategy: "StrategyLike",
     view: View,
@@ -74,6 +76,7 @@ def run(
     return drive(flow(strategy, view, _told(view, context, ask)), answer)
 
 
+@named
 async def arun(
     strategy: "StrategyLike",
     view: View,

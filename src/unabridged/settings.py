@@ -16,6 +16,8 @@ from unabridged.results import TrimResult
 from unabridged.retrieving import Wish
 from unabridged.running import AskFunction, SearchFunction, window_of
 from unabridged.steps import is_async
+from unabridged.thread.attributes import Attributes
+from unabridged.thread.budgets import refuse_shares, unheld
 from unabridged.tokens import Budget, Kept, TokenCounter, exact, kept
 from unabridged.tokens.calibrated import Calibrated
 from unabridged.tokens.from_client import FromClient
@@ -29,7 +31,7 @@ CALLED_ITSELF = (
 )
 
 
-class Settings:
+class Settings(Attributes):
     """
     What both memories are given, checked.
     """
@@ -85,6 +87,7 @@ class Settings:
             msg = "Memory: ask= is async; use AsyncMemory, or give a plain function"
             raise NeedsAsyncError(msg)
         self._strategy = self._checked(strategy)
+        self._unheld = unheld(self._strategy, self._budget)
         self._endpoints = self._asked_for_counts(self._strategy)
 
     def _asked_for_counts(self, steps: Pipeline) -> dict[FromClient, Kept]:
@@ -112,6 +115,7 @@ class Settings:
                 "request to the answer's text, as in Memory(…, ask=lambda ask: model(ask.messages))"
             )
             raise NeedsAnswerError(msg)
+        refuse_shares(steps, self._budget)
 
         return steps
 
@@ -124,10 +128,11 @@ class Settings:
         *,
         hide_system: bool = False,
     ) -> Wish:
-        steps, asked = self._strategy, self._endpoints
+        steps, asked, told = self._strategy, self._endpoints, self._unheld
         if strategy is not None:
             steps = self._checked(strategy)
             asked = self._asked_for_counts(steps)
+            told = told and unheld(steps, self._budget)
 
         return Wish(
             steps,
@@ -141,6 +146,7 @@ class Settings:
             asked=asked,
             window=window_of(self._ask),
             retry_after=self._retry_after,
+            told=told,
         )
 
     def _usage(
@@ -182,6 +188,7 @@ class Settings:
         steps = self._checked(strategy)
         self._endpoints = self._asked_for_counts(steps)
         self._strategy = steps
+        self._unheld = unheld(steps, self._budget)
 
 
 def _endpoints(value: object) -> Iterator[FromClient]:

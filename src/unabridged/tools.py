@@ -21,6 +21,7 @@ from unabridged.memory import Memory
 from unabridged.messages import Message, ToolCall, tool
 from unabridged.originals import plain
 from unabridged.recalling import ERROR, told, told_error
+from unabridged.text.names import named
 from unabridged.tokens import TokenCounter, exact
 
 __all__ = ["AsyncRecall", "Recall", "recall"]
@@ -260,6 +261,7 @@ def recall(
     max_tokens: int = ...,
     count: TokenCounter | None = ...,
 ) -> AsyncRecall: ...
+@named
 def recall(
     memory: Memory | AsyncMemory,
     *,

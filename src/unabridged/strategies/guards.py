@@ -16,6 +16,7 @@ from unabridged.pipeline import Strategy, performed, step_of
 from unabridged.records import Change, Hold, Insert
 from unabridged.results import TrimResult, unchanged
 from unabridged.spans import Span
+from unabridged.text.names import with_named_init
 from unabridged.views import View, apply
 
 __all__ = ["Over", "Sparing", "When"]
@@ -23,6 +24,7 @@ __all__ = ["Over", "Sparing", "When"]
 Condition: TypeAlias = Callable[[View, TrimContext], bool]
 
 
+@with_named_init
 @frozen
 class Over:
     """

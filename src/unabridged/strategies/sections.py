@@ -14,6 +14,7 @@ from unabridged.records import Drop
 from unabridged.results import TrimResult
 from unabridged.sharing import RECALLED, RECENT, SYSTEM, Sharing
 from unabridged.spans import Span
+from unabridged.text.names import with_named_init
 from unabridged.tokens import TokenCounter, kept
 from unabridged.views import View
 
@@ -26,6 +27,7 @@ def _is_whole(_instance: object, attribute: Any, value: object) -> None:
         raise ConfigError(msg)
 
 
+@with_named_init
 @frozen(repr=False)
 class Share:
     """
@@ -103,6 +105,13 @@ class Sections(Strategy):
     pin_system: bool = flag(default=True)
     strict: bool = flag(default=False)
     replace: bool = flag(default=False)
+
+    @property
+    def needs_budget(self) -> bool:  # type: ignore[override]  # without a limit alone
+        """
+        Whether it shares what the memory's budget leaves.
+        """
+        return self.limit is None
 
     def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
         limit = self._limit(ctx)

@@ -88,6 +88,13 @@ class TokenBudget(Strategy):
             msg = f"TokenBudget: give `limit` ({self.limit}) or `share` ({self.share}), not both"
             raise ConfigError(msg)
 
+    @property
+    def needs_budget(self) -> bool:  # type: ignore[override]  # of a share alone
+        """
+        Whether it takes a share of the memory's budget.
+        """
+        return self.share is not None
+
     def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
         limit = self._limit(ctx)
         if limit is None:

@@ -1,5 +1,5 @@
 """
-Threads: what holds for one from its first record until it is deleted.
+A thread as a memory holds it: what a memory may be asked for, and what of it must fit together.
 """
 
 __all__ = []

@@ -9,6 +9,7 @@ from attrs import field, fields, frozen
 
 from unabridged.errors import ConfigError
 from unabridged.messages import Message, Text
+from unabridged.text.names import with_named_init
 from unabridged.tokens.counters import TokenCounter
 from unabridged.tokens.definitions import tools as tools_tokens
 from unabridged.tokens.kept import kept
@@ -34,6 +35,7 @@ def _tokens(_instance: object, attribute: object, value: int) -> None:
         raise ConfigError(msg)
 
 
+@with_named_init
 @frozen(repr=False, init=False)
 class Budget:
     """
