@@ -26,9 +26,16 @@ from unabridged import (
     tokens,
     user,
 )
-from unabridged.errors import ConfigError, LogConflictError, StepError, UnabridgedError
-from unabridged.records import Appended, Compacted, Drop, Forked, Note
-from unabridged.results import unchanged
+from unabridged.contract import Ask, Search
+from unabridged.errors import (
+    ConfigError,
+    LogConflictError,
+    StepError,
+    StoreError,
+    UnabridgedError,
+)
+from unabridged.records import Appended, Compacted, Drop, Forked, Note, Noted, Reverted
+from unabridged.results import keep, unchanged
 from unabridged.spans import Span
 from unabridged.states import ThreadState, rebuilt
 from unabridged.stores import InMemoryStore, InThread, SqliteStore
@@ -46,12 +53,14 @@ def said(*messages):
 
 def begin(store, *messages):
     """
-    The thread "t" with these messages, and two write-backs, always at the same time.
+    The thread "t" with these messages, two write-backs and a revert, always at the same time.
     """
     store.append("t", said(*messages), at=1.0)
     rec = store.state("t").rec
-    store.append("t", [Compacted((Drop(Span.one(2), step="s"),), rec)], at=1.0)
+    dropped = 2 if messages[0].text.startswith("old") else 5
+    store.append("t", [Compacted((Drop(Span.one(dropped), step="s"),), rec)], at=1.0)
     store.append("t", [Compacted((Drop(Span.one(3), step="s"),), rec + 1)], at=1.0)
+    store.append("t", [Reverted(rec + 2)], at=1.0)
 
 
 class Meddled:
@@ -67,8 +76,8 @@ class Meddled:
         self.nth = nth
         self.calls = 0
         self.met = False
-        # one that cannot be told is asked right before it is written to: the moment between is left
-        self.never = ("append",) if isinstance(store, Older) else ()
+        # a store that cannot be told is asked right before it is written to: that moment is left
+        self.never = ("append", "delete") if isinstance(store, Older) else ()
 
     def __getattr__(self, name):
         method = getattr(self.store, name)
@@ -103,9 +112,11 @@ def stores(request, tmp_path):
     """
     if request.param == "in a file":
         path = tmp_path / "a.db"
-        with SqliteStore(path, synchronous="OFF") as one:
-            with SqliteStore(path, synchronous="OFF") as other:
-                yield one, other
+        with (
+            SqliteStore(path, synchronous="OFF") as one,
+            SqliteStore(path, synchronous="OFF") as other,
+        ):
+            yield one, other
         return
     store = InMemoryStore() if request.param == "in memory" else Older()
     yield store, store
@@ -150,7 +161,8 @@ READS = {
     "context": (lambda memory: memory.context(), lambda result: result.text()),
     "window": (lambda memory: memory.context(Window(3)), lambda result: result.text()),
     "diff": (lambda memory: memory.diff(8), str),
-    "history": (lambda memory: memory.history(), lambda events: " ".join(map(str, events))),
+    "history": (lambda memory: memory.history(), str),
+    "newest of history": (lambda memory: memory.history(last=1), str),
     "to_dict": (lambda memory: memory.to_dict(), str),
     "fetch": (lambda memory: memory.fetch(4), str),
     "find": (lambda memory: memory.find("old new"), str),
@@ -213,6 +225,8 @@ class TestOperations:
         while nth <= calls:
             begin(other, *OLD)
             meddled = Meddled(store, deeds(other)[deed], 0)
+            if deed not in {"begun anew", "twice"} and "fork" not in operation:
+                meddled.never = ()  # there the last record tells
             memory = kind(meddled, "t", ask=lambda _: "sum")
             done(memory, lambda memory: memory.view())
             meddled.calls, meddled.nth = 0, nth
@@ -238,15 +252,24 @@ class TestReads:
         """
         store, other = stores
         call, words = READS[read]
+
+        def told_of(memory):
+            outcome = done(memory, call)
+            return str(outcome) if isinstance(outcome, UnabridgedError) else words(outcome)
+
+        elsewhere = InMemoryStore()
+        begin(elsewhere, *OLD)
+        before = told_of(Memory(elsewhere, "t"))
+        deeds(elsewhere)[deed]()
+        after = told_of(Memory(elsewhere, "t"))
         nth, calls = 2, 3
         while nth <= calls:
             begin(other, *OLD)
             meddled = Meddled(store, deeds(other)[deed], nth)
-            outcome = done(kind(meddled, "t"), call)
+            told = told_of(kind(meddled, "t"))
             calls = meddled.calls
-            told = str(outcome) if isinstance(outcome, UnabridgedError) else words(outcome)
 
-            assert not ("old" in told and "new" in told), (nth, told)
+            assert told in {before, after}, nth
 
             other.delete("t")
             nth += 1
@@ -328,6 +351,32 @@ class TestContext:
 
         assert ((), ["new 7", "new 8"]) == (memory.context().warnings, texts(memory.context()))
 
+    @pytest.mark.parametrize("kind", [Memory, AsyncMemory])
+    def test_shows_what_is_there_also_where_it_writes_nothing(self, stores, kind):
+        """
+        What a search found in the deleted thread is forgotten too, and looked for again.
+        """
+        store, other = stores
+        begin(other, *OLD)
+        queries = []
+
+        def search(request):
+            if not queries:
+                other.delete("t")
+                begin(other, *NEW)
+            queries.append(request.query)
+            return ((len(queries), 1.0),)
+
+        def found(view, _context):
+            ((seq, _),) = yield Search("x", 1)
+            return keep(view, [item for item in view if item.first == seq], reason="found")
+
+        memory = kind(store, "t", found, search=search)
+        result = done(memory, lambda memory: memory.context())
+
+        assert (["x", "x"], ["new 1", "new 2", "new 7", "new 8"]) == (queries, texts(result))
+        assert DISCARDED in result.warnings[0]
+
     def test_forgets_the_prefix_of_a_deleted_thread(self):
         """
         Nothing is kept of what was sent before.
@@ -349,8 +398,6 @@ class TestContext:
         store, other = stores
 
         def asking(view, _context):
-            from unabridged.contract import Ask  # noqa: PLC0415
-
             yield Ask(())
             return noting(view, _context)
 
@@ -442,7 +489,7 @@ NUMBERED_BY = {
     "rewind": lambda memory: memory.rewind(1),
     "revert": lambda memory: memory.revert(9),
     "fork": lambda memory: memory.fork("f", at=3),
-    "expect": lambda memory: memory.append(user("x"), expect=10),
+    "expect": lambda memory: memory.append(user("x"), expect=11),
 }
 
 
@@ -468,6 +515,19 @@ class TestNumbers:
 
         assert not isinstance(done(memory, NUMBERED_BY[decide]), UnabridgedError)
 
+    def test_of_a_deleted_fork_are_refused(self, stores):
+        """
+        A fork is known from when it is made.
+        """
+        store, other = stores
+        begin(other, *OLD)
+        fork = Memory(store, "t").fork("f")
+        other.delete("f")
+        other.append("f", said(*NEW))
+
+        with pytest.raises(LogConflictError, match="pin: thread 'f' was deleted and begun anew"):
+            fork.pin(1)
+
     def test_are_taken_where_nothing_was_read(self, stores):
         """
         Of a memory that is new, or whose thread was empty.
@@ -477,7 +537,7 @@ class TestNumbers:
         assert () == memory.entries()
         begin(other, *OLD)
 
-        assert 11 == memory.pin(1).rec
+        assert 12 == memory.pin(1).rec
 
     def test_say_that_there_is_none_where_the_thread_is_gone(self, stores):
         """
@@ -541,7 +601,8 @@ class TestReportUsage:
             memory = kind(meddled, "t", count=BILLED)
             result = done(memory, lambda memory: memory.context())
             meddled.calls, meddled.nth = 0, nth
-            told = done(memory, lambda memory: memory.report_usage(result, input_tokens=9))
+            report = functools.partial(kind.report_usage, result=result, input_tokens=9)
+            told = done(memory, report)
 
             assert not meddled.met or "or that was deleted since" in str(told)
             assert () == other.state("t").notes
@@ -612,6 +673,47 @@ class TestFromDict:
             Memory.from_dict(data, store, "u")
         assert ("t",) == other.threads()
 
+    def test_deletes_nothing_that_was_begun_anew(self, stores):
+        """
+        Between its failure and the deletion.
+        """
+        store, other = stores
+        begin(other, *OLD)
+        data = Memory(other, "t").to_dict()
+        data["records"][9]["changes"][0]["sources"] = [99]
+        other.delete("t")
+        meddled = Meddled(store, deeds(other)["begun anew"], 0)
+        elsewhere = InMemoryStore()
+        begin(elsewhere, *NEW)
+        done(None, lambda _: Memory.from_dict(data, meddled, "t"))
+        meddled.calls, meddled.nth = 0, meddled.calls - len(meddled.never) // 2
+        done(None, lambda _: Memory.from_dict(data, meddled, "t"))
+
+        assert all_of(elsewhere) == all_of(other)
+
+
+class TestFork:
+    def test_deletes_nothing_that_was_begun_anew(self):
+        """
+        Where the store cannot make forks, and what it began is deleted.
+        """
+
+        class Forkless(InMemoryStore):
+            def append(self, thread, bodies, *, incarnation=None, **options):
+                taken = [Noted(()) if isinstance(body, Forked) else body for body in bodies]
+                return super().append(thread, taken, **options)
+
+        store = Forkless()
+        begin(store, *OLD)
+
+        def meddle():
+            store.delete("f")
+            store.append("f", said(user("mine")))
+
+        with pytest.raises(StoreError, match="cannot make forks"):
+            Memory(Meddled(store, meddle, 4), "t").fork("f")
+        assert ["mine"] == texts(Memory(store, "f").view())
+
 
 class TestStates:
     def test_of_equal_logs_are_equal(self):
@@ -669,6 +771,10 @@ class TestFiles:
             other.append("b", said(user("anew")), at=99.0)
             with pytest.raises(LogConflictError, match="deleted and begun anew since"):
                 one.append("b", said(user("x")), incarnation=known[1])
+        with contextlib.closing(sqlite3.connect(path)) as file, file:
+            file.execute("UPDATE threads SET incarnation = NULL")  # as an earlier version begins it
+        with SqliteStore(path) as store:
+            assert 3 == len({*known, store.state("b").incarnation})
 
 
 OTHER_PROCESS = """
