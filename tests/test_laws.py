@@ -31,6 +31,7 @@ from unabridged import (
     When,
     Window,
     system,
+    user,
     written_back,
 )
 from unabridged.results import hold
@@ -277,10 +278,34 @@ def clip(item):
     return evolve(item.message, parts=parts)
 
 
+def recapped(view, _):
+    return [system("prior summary"), *view.rounds[-1].items] if len(view) else []
+
+
+def retold(view, _):
+    """
+    Some items, and words for what lies between.
+    """
+    for place, item in enumerate(view):
+        if place % 4 == 1:
+            yield user("and so on")
+        if place % 4 == 3:
+            yield item
+
+
+def as_messages(view, _):
+    return [item.message for item in view][-3:]
+
+
+def half_as_messages(view, _):
+    return [item.message if place % 2 else item for place, item in enumerate(view)]
+
+
 functions = st.sampled_from(
     (
         *(without_empty, last_three, nothing, dated, remarked, recalled, clipped),
-        written_back(without_empty),
+        *(recapped, retold, as_messages, half_as_messages),
+        *(written_back(without_empty), written_back(as_messages)),
     )
 )
 single = plain | guarded | functions
