@@ -31,6 +31,7 @@ from unabridged import (
     When,
     Window,
     system,
+    user,
     written_back,
 )
 from unabridged.results import hold
@@ -194,6 +195,10 @@ def is_long(item):
     return len(item.message.text) > 12
 
 
+def is_answer(item):
+    return item.message.role in {"assistant", "tool"} and "yes" in item.message.text
+
+
 mending = (
     st.builds(Repair, replace=flag)
     | st.builds(DropReasoning, st.integers(0, 2), replace=flag)
@@ -232,8 +237,24 @@ crowded = (
 guarded = (
     st.builds(When, crowded, plain)
     | st.builds(lambda step, n: Sparing(step, first=n), plain, st.integers(1, 3))
-    | st.builds(lambda step: Sparing(step, where=is_long), plain)
+    | st.builds(
+        lambda step, where: Sparing(step, where=where),
+        plain,
+        st.sampled_from((is_long, is_answer, is_answer)),
+    )
 )
+
+
+shortening = cuts() | sections | head_and_tail
+tight = st.builds(Sections, st.integers(1, 6), pin_system=flag)
+tight_or_other = st.sampled_from((tight, shortening)).flatmap(lambda steps: steps)
+spared = st.builds(
+    lambda step, where: Sparing(step, where=where),
+    tight_or_other,
+    st.sampled_from((is_long, is_answer, is_answer)),
+) | st.builds(lambda step, n: Sparing(step, first=n), tight_or_other, st.integers(1, 3))
+opened = shortening | spared | st.builds(When, crowded, shortening | spared)
+"""What brings along the question of what it keeps."""
 
 
 def without_empty(view, _):
@@ -277,10 +298,34 @@ def clip(item):
     return evolve(item.message, parts=parts)
 
 
+def recapped(view, _):
+    return [system("prior summary"), *view.rounds[-1].items] if len(view) else []
+
+
+def retold(view, _):
+    """
+    Some items, and words for what lies between.
+    """
+    for place, item in enumerate(view):
+        if place % 4 == 1:
+            yield user("and so on")
+        if place % 4 == 3:
+            yield item
+
+
+def as_messages(view, _):
+    return [item.message for item in view][-3:]
+
+
+def half_as_messages(view, _):
+    return [item.message if place % 2 else item for place, item in enumerate(view)]
+
+
 functions = st.sampled_from(
     (
         *(without_empty, last_three, nothing, dated, remarked, recalled, clipped),
-        written_back(without_empty),
+        *(recapped, retold, as_messages, half_as_messages),
+        *(written_back(without_empty), written_back(as_messages)),
     )
 )
 single = plain | guarded | functions
@@ -428,12 +473,20 @@ class TestLaws:
         """
         laws_of_cuts.within_the_limit_or_over_says(strategy, log)
 
-    @given(cuts() | st.lists(cuts(), min_size=2, max_size=4), logs())
+    @given(cuts() | st.lists(opened, min_size=1, max_size=4), logs())
     def test_openers_stay(self, strategy, log):
         """
         What is kept brings the question that opened its round.
         """
         laws_of_cuts.openers_stay(strategy, log)
+
+    @given(spared, logs())
+    def test_openers_stay_in_guards(self, strategy, log):
+        """
+        What is spared brings its question as what is pinned does.
+        """
+        laws_of_cuts.openers_stay(strategy, log)
+        laws_of_staying.valid(strategy, log)
 
     @given(strategies, logs())
     def test_write_back_shows_projection(self, strategy, log):

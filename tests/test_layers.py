@@ -67,7 +67,7 @@ LAYERS = (
     "tool_loops",
     "transcripts",
     "contract",
-    "steps",
+    "steps.*",
     "pipeline",
     "running",
     "telling",
@@ -131,7 +131,8 @@ INSIDE = frozenset(
             "settings",
             "states",
         ),
-        *("steps", "thread.deletions", "units", "viewing", "work", "writable"),
+        *("steps.labels", "steps.listing", "steps.settling", "steps.stand_ins"),
+        *("thread.deletions", "units", "viewing", "work", "writable"),
         *(
             "background.failed",
             "breakers",

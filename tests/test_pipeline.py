@@ -401,20 +401,6 @@ class TestFunctions:
 
         assert ["q1", "q3"] == texts(done)
 
-    def test_are_told_where_they_give_messages_for_items(self):
-        """
-        These are put in, as other messages are, but hardly ever meant to be.
-        """
-        view = view_of([system("rule"), *talk(2)])
-        done = run(lambda view, ctx: [item.message for item in view[1:4]], view)
-
-        assert (
-            "step <lambda>: left out the items of 2-4 and put their messages in anew, as of no "
-            "entry; return the items to keep them"
-        ) == done.warnings[0]
-        again = run(lambda view, ctx: [*view, view[0].message], view)
-        assert (("rule", ()), 6) == ((texts(again)[-1], again.warnings), len(again.messages))
-
     def test_have_parted_pairs_put_back_with_a_warning(self):
         """
         A call without its result would be refused by the provider.
@@ -554,18 +540,36 @@ class TestCustom:
 
     def test_written_back_marks_the_changes(self):
         """
-        Also by the keyword; inserts never are.
+        Also by the keyword, and also what a function put in the place of what it dropped.
         """
-        view = view_of(talk(2))
+        view = view_of(talk(3))
 
         def trim(view, ctx):
-            return [evolve(view[2], message=user("Q2")), user("x"), view[3]]
+            return [view[0], user("x"), evolve(view[4], message=user("Q3"))]
 
         done = run(written_back(trim), view)
 
-        assert [True, True, False] == [change.replace for change in done.changes]
+        assert (
+            Drop(Span.one(6), step="written_back(trim)", replace=True),
+            Fold(Span.one(5), user("Q3"), step="written_back(trim)", replace=True),
+            Fold(Span.of([2, 3, 4]), user("x"), step="written_back(trim)", replace=True),
+        ) == done.changes
         assert written_back(trim) == custom(trim, replace=True)
         assert not run(trim, view).replace
+
+    def test_written_back_marks_a_result_too(self):
+        """
+        Its drops and folds; what `results.insert` puts in only projects.
+        """
+
+        def trim(view, ctx):
+            cut = keep(view, view[2:], reason="old")
+            return cut.then(insert(cut.view, user("x"), reason="a note"))
+
+        assert [True, False] == [
+            c.replace for c in run(written_back(trim), view_of(talk(2))).changes
+        ]
+        assert not run(trim, view_of(talk(2))).replace
 
     def test_strict_refuses_a_parted_pair(self):
         """

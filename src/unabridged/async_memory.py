@@ -35,8 +35,8 @@ from unabridged.stores.in_thread import InThread
 from unabridged.stores.incarnations import takes_incarnation
 from unabridged.stores.protocol import AsyncStore, Store
 from unabridged.strategies.no_compaction import NoCompaction
-from unabridged.thread.deletions import unguarded
 from unabridged.text.names import with_named_methods
+from unabridged.thread.deletions import unguarded
 from unabridged.tokens import Budget, TokenCounter
 from unabridged.usage import Usage
 from unabridged.views import View

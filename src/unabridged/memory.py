@@ -39,8 +39,8 @@ from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.incarnations import takes_incarnation
 from unabridged.stores.protocol import Store
 from unabridged.strategies.no_compaction import NoCompaction
-from unabridged.thread.deletions import unguarded
 from unabridged.text.names import with_named_methods
+from unabridged.thread.deletions import unguarded
 from unabridged.tokens import Budget, TokenCounter
 from unabridged.usage import Usage
 from unabridged.views import View

@@ -23,6 +23,8 @@ __all__ = [
     "opener_of",
 ]
 
+_BY = frozenset({"hand", "role"})
+
 Opening: TypeAlias = Literal["question", "next", "anywhere"]
 
 
@@ -149,7 +151,7 @@ def _put_pins(view: View, rules: CutRules, places: dict[int, str]) -> set[int]:
             continue
         block = view.block_at(place)
         pinned.update(block)
-        _put(places, block, "held" if item.pin == "held" else f"pinned by {item.pin}")
+        _put(places, block, f"pinned by {item.pin}" if item.pin in _BY else item.pin)
         bring(view, block.start, places)
 
     return pinned

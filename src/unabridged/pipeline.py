@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import attrs
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from unabridged.contract import Await, StrategyLike, TrimContext, Trimmer, Yielded
 from unabridged.errors import (
@@ -25,7 +25,7 @@ from unabridged.errors import (
 from unabridged.items import Item
 from unabridged.messages import Message
 from unabridged.overrun import Overrun
-from unabridged.records import Change, Note, stepped
+from unabridged.records import Change, Drop, Fold, Note, stepped
 from unabridged.results import TrimResult
 from unabridged.steps import is_async, label, settled
 from unabridged.text.names import named, with_named_fields
@@ -143,7 +143,7 @@ class Custom(Strategy):
         given = None if is_async(self.function) else self.function(view, ctx)
         outcome = yield from _outcome(self.function, given, view, ctx)
         if isinstance(outcome, TrimResult):
-            return outcome
+            return _all_marked(outcome) if self.replace else outcome
 
         return settled(view, outcome, label(self), replace=self.replace, strict=self.strict)
 
@@ -159,6 +159,19 @@ class Custom(Strategy):
                 return f"custom({name}, {', '.join(given)})"
 
 
+def _all_marked(result: TrimResult) -> TrimResult:
+    """
+    The result, its drops and folds marked to be written.
+    """
+    writes = [isinstance(change, Drop | Fold) for change in result.changes]
+    changes = tuple(
+        evolve(change, replace=True) if marked and not change.replace else change
+        for change, marked in zip(result.changes, writes, strict=True)
+    )
+
+    return result if changes == result.changes else evolve(result, changes=changes)
+
+
 @named
 def custom(function: "Trimmer", *, replace: bool = False, strict: bool = False) -> Custom:
     """
@@ -166,6 +179,14 @@ def custom(function: "Trimmer", *, replace: bool = False, strict: bool = False) 
 
     With *replace* its changes are written back; with *strict* it is refused where
     it parts a call from its result or leaves out what must stay.
+
+    A message that it lists is the item it equals, if the view has one; where
+    entries are dropped, it stands in for these and is written with them; else it
+    is put in, for this run alone.
+
+    Raises:
+        OutcomeError: at a run, under *replace*, a listed message stands for nothing or
+            holds tool calls or results.
 
     >>> from unabridged import run
     >>> from unabridged.testing import user, view_of

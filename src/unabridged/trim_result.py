@@ -125,11 +125,7 @@ class TrimResult:
         if not self.hide_system:
             return tuple(self.view)
 
-        return tuple(
-            item
-            for item in self.view
-            if item.message.role not in PINNED_ROLES or item.wide or not (item.sources or item.pin)
-        )
+        return tuple(item for item in self.view if not _is_prompt(item))
 
     @property
     def replace(self) -> bool:
@@ -224,3 +220,13 @@ class TrimResult:
 
     def _total(self, messages: Iterable[Message]) -> int:
         return kept(exact() if self.count is None else self.count).total(messages)
+
+
+def _is_prompt(item: Item) -> bool:
+    """
+    Whether it is a prompt, reworded or not; a summary is none, also of a single entry.
+    """
+    if item.message.role not in PINNED_ROLES or item.wide:
+        return False
+
+    return bool(item.pin) or (bool(item.sources) and not item.stands_in)

@@ -72,7 +72,8 @@ WHEN EXISTS (SELECT 1 FROM forks WHERE parent = OLD.thread AND seq >= OLD.seq)
 BEGIN SELECT RAISE(ABORT, 'forks of this thread share its entries; upgrade unabridged'); END;
 """
 # a process of an earlier version that has the file open still knows nothing of forks: the trigger
-# is for it; threads that it makes, and those from before version 3, have no id: their number stands for it
+# is for it; threads that it makes, and those from before version 3, have no id: their number
+# stands for it
 _INCARNATIONS = "ALTER TABLE threads ADD COLUMN incarnation TEXT"
 _INCARNATIONS_ASIDE = "CREATE TEMP VIEW threads AS SELECT *, NULL AS incarnation FROM main.threads"
 _UPGRADES = {2: _FORKS_TABLE + _FORKS, 3: _INCARNATIONS}

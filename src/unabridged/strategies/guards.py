@@ -13,11 +13,11 @@ from unabridged.errors import ConfigError
 from unabridged.items import Item
 from unabridged.options import function, ge
 from unabridged.pipeline import Strategy, performed, step_of
-from unabridged.records import Change, Hold, Insert
+from unabridged.records import Change, Insert
 from unabridged.results import TrimResult, unchanged
 from unabridged.spans import Span
 from unabridged.text.names import with_named_init
-from unabridged.views import View, apply
+from unabridged.views import View
 
 __all__ = ["Over", "Sparing", "When"]
 
@@ -113,8 +113,8 @@ class Sparing(Strategy):
     """
     Run *strategy* without letting it touch some items.
 
-    The spared ones are held for it, as if pinned, and are not reworded either.
-    It reads the whole view: on long threads, `pin` them or put a cut before it.
+    The spared ones are pinned for it, so their questions stay too, and they are
+    not reworded either. It reads the whole view: on long threads, `pin` them or put a cut before it.
 
     Args:
         strategy: whatever may be a step of a chain.
@@ -152,13 +152,29 @@ class Sparing(Strategy):
             for place, item in enumerate(view)
             if place < (self.first or 0) or (self.where is not None and self.where(item))
         )
-        held = apply(view, [Hold(spared)]) if spared else view
+        held = _held(view, spared) if spared else view
         result = yield from performed(self.strategy, held, ctx)
         changes = (_less(change, spared) for change in result.changes)
 
         return evolve(
             result, before=view, changes=tuple(change for change in changes if change is not None)
         )
+
+
+def _held(view: View, spared: Span) -> View:
+    """
+    The view with the spared items pinned, more firmly than by a `Hold` or by their role.
+
+    `Sections` takes what is held for a wish, and `pin_system=False` lets go of prompts.
+    """
+    items = [
+        item
+        if item.pin == "hand" or item.sources.isdisjoint(spared)
+        else evolve(item, pin="spared")
+        for item in view
+    ]
+
+    return view.replaced(items, sources=view.sources, pins=view.pins | spared)
 
 
 def _less(change: Change, spared: Span) -> Change | None:

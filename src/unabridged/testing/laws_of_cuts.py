@@ -12,7 +12,10 @@ from unabridged.contract import StrategyLike, TrimContext
 from unabridged.items import Block
 from unabridged.pipeline import Custom
 from unabridged.running import AskFunction
+from unabridged.strategies.guards import Sparing, When
+from unabridged.strategies.head_and_tail import HeadAndTail
 from unabridged.strategies.max_rounds import MaxRounds
+from unabridged.strategies.sections import Sections
 from unabridged.strategies.token_budget import TokenBudget
 from unabridged.strategies.window import Window
 from unabridged.testing.log import Log
@@ -29,6 +32,7 @@ __all__ = [
 ]
 
 Cutting = Window | MaxRounds | TokenBudget
+_ALSO = (HeadAndTail, Sections)
 
 
 def is_cut(step: object) -> TypeGuard[Cutting]:
@@ -172,17 +176,18 @@ def openers_stay(
     """
     After a cut, what is kept brings the user message that opened its round.
 
-    So it is under `opening="question"`; under the others only pins and pending calls do.
+    So it is for cuts, for `Sections` and `HeadAndTail`, also in a guard. So it is under
+    `opening="question"`; under the others only pins and pending calls do.
     Where that message was taken out, the one that opened the round before stands for it.
 
     >>> from unabridged.testing import assistant, user
     >>> openers_stay(Window(1), Log.of([user("a"), assistant("b"), assistant("c")]))
     """
-    steps = steps_of(strategy)
-    if not steps or not all(map(is_cut, steps)):
+    steps = [step for step in steps_of(strategy) if not isinstance(step, Sparing | When)]
+    if not steps or not all(is_cut(step) or isinstance(step, _ALSO) for step in steps):
         return
     asked = all(getattr(step, "opening", "question") == "question" for step in steps)
-    lax = any(step.pin_system is False for step in steps if is_cut(step))
+    lax = any(getattr(step, "pin_system", True) is False for step in steps)
     before = log.view()
     after = outcome(strategy, before, context, ask).view
     for block in before.blocks:

@@ -6,7 +6,8 @@ from unabridged.contract import Ask, StrategyLike, TrimContext
 from unabridged.errors import UnabridgedError
 from unabridged.memory import Memory
 from unabridged.messages import Message
-from unabridged.records import Appended, Body, Compacted, Drop, Fold, Noted, Reverted
+from unabridged.pipeline import Custom
+from unabridged.records import Appended, Body, Compacted, Drop, Fold, Insert, Noted, Reverted
 from unabridged.results import TrimResult
 from unabridged.running import AskFunction
 from unabridged.spans import Span
@@ -32,7 +33,8 @@ def write_back_shows_projection(
     """
     Once all drops and folds are written, the log's own view is what was projected.
 
-    Holds and inserts aside; and where none of it was written before and reverted.
+    Holds and inserts aside, but not what a function puts in the place of what it drops;
+    and where none of it was written before and reverted.
 
     >>> from unabridged.testing import talk
     >>> write_back_shows_projection(Window(2), Log.of(talk(3)))
@@ -42,6 +44,7 @@ def write_back_shows_projection(
     result = outcome(strategy, before, context, ask)
     if _meets_undone(before, result):
         return
+    _stands_for_what_left(strategy, result)
     record = result.record(replace=True)
     due = any(isinstance(change, Drop | Fold) for change in result.changes)
     must((record is not None) == due, "{} changes, and to write: {}", len(result.changes), record)
@@ -52,6 +55,29 @@ def write_back_shows_projection(
     again = outcome(strategy, whole_view(store), context, ask)
     if again.messages != result.messages and _settles(strategy):
         _same(_shown(again.view), _shown(result.view), "once it is written", "before")
+
+
+def _stands_for_what_left(strategy: StrategyLike, result: TrimResult) -> None:
+    """
+    What a function lists where it drops entries is a fold of these, so that it can be written.
+
+    A message with calls or results cannot be, and is put in.
+    """
+    steps = steps_of(strategy)
+    if len(steps) != 1 or not isinstance(steps[0], Custom):
+        return
+    left = Span.union(c.sources for c in result.changes if isinstance(c, Drop))
+    here = result.view.sources
+    for change in result.changes:
+        if not isinstance(change, Insert) or change.into.tool_calls or change.into.tool_results:
+            continue
+        after = result.view.find(change.after) if change.after else -1
+        end = result.view.block_at(after).stop if after >= 0 else 0
+        low = result.view.at(end - 1).sources.last if end else 0
+        behind = here - here.before(low + 1)
+        high = behind.first - 1 if behind else result.before.sources.last
+        gap = left & Span.between(low + 1, high) if low < high else Span()
+        must(not gap, "{} left, and what was put in their place cannot be written", gap)
 
 
 def _settles(strategy: StrategyLike) -> bool:
