@@ -25,6 +25,7 @@ SOURCE = Path(unabridged.__file__).parent
 # they like, without going round in circles.
 LAYERS = (
     "errors",
+    "text.*",
     "damage",
     "json_values",
     "parts",

@@ -27,6 +27,7 @@ from unabridged.links import Links, OpenCall
 from unabridged.records import Fold
 from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState, lasting
+from unabridged.text import brief
 
 __all__ = [
     "PARTS",
@@ -142,7 +143,10 @@ def _state(data: Mapping[str, Any]) -> ThreadState:
     keys = {**data}
     version = keys.pop("v")
     if version != VERSION:
-        msg = f"format version {version!r} is not known here ({VERSION} is); upgrade `unabridged`"
+        msg = (
+            f"format version {brief(version)} is not known here ({VERSION} is); "
+            "upgrade `unabridged`"
+        )
         raise ConfigError(msg)
     rec, seq, links = number(keys.pop("rec")), number(keys.pop("seq")), _links_of(keys.pop("links"))
     fields = {name: _READERS[name](value) for name, value in keys.items()}

@@ -9,6 +9,7 @@ from unabridged.errors import ConfigError
 from unabridged.messages import Message
 from unabridged.records import Noted
 from unabridged.stores.protocol import Receipt
+from unabridged.text import brief
 from unabridged.tokens import Kept
 from unabridged.tokens.calibrated import Calibrated
 from unabridged.tokens.from_client import FromClient
@@ -71,7 +72,8 @@ def reported(
     born = result.before.log.born
     if born and born != state.born:
         msg = (
-            f"report_usage: the result is of another thread than {thread!r}, or that was deleted "
+            f"report_usage: the result is of another thread than {brief(thread)}, or that was "
+            "deleted "
             "since; report to the memory that made it"
         )
         raise ConfigError(msg)

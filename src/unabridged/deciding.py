@@ -14,6 +14,7 @@ from unabridged.records import Body, Compacted, Drop, Forked, Pinned, Record, Re
 from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState
 from unabridged.stores.protocol import Receipt
+from unabridged.text import brief
 from unabridged.work import Do, Work, whole
 
 __all__ = ["How", "fork", "not_whole", "pin", "revert", "take_out"]
@@ -47,7 +48,7 @@ def revert(thread: str, rec: int | None) -> Work[Receipt]:
         if not isinstance(known.get(rec), Compacted | Reverted):
             could = [number for number, made in known.items() if not isinstance(made, Pinned)]
             msg = (
-                f"revert: record {rec} of thread {thread!r} is no write-back, retraction or "
+                f"revert: record {rec} of thread {brief(thread)} is no write-back, retraction or "
                 f"revert; those are {could or 'none'}"
             )
             raise ConfigError(msg)
@@ -66,7 +67,7 @@ def _newest(thread: str, decisions: Sequence[Record]) -> int:
     for record in reversed(decisions):
         if isinstance(record.body, Compacted) and record.rec in counting:
             return record.rec
-    msg = f"revert: thread {thread!r} has no write-back or retraction in force"
+    msg = f"revert: thread {brief(thread)} has no write-back or retraction in force"
     raise ConfigError(msg)
 
 
@@ -122,18 +123,18 @@ def fork(thread: str, name: str, at: int | None) -> Work[Receipt]:
     """
     whole(at, "fork: at")
     if name == thread:
-        msg = f"fork: thread {thread!r} cannot be a fork of itself; give another name"
+        msg = f"fork: thread {brief(thread)} cannot be a fork of itself; give another name"
         raise ConfigError(msg)
     state: ThreadState = yield Do("state", (thread,))
     rec = state.rec if at is None else at
     if not 0 < rec <= state.rec:
         holds = f"it holds the records 1-{state.rec}" if state.rec else "it holds none"
-        empty = "" if rec else f"; `thread({name!r})` begins one that shares nothing"
-        msg = f"fork: thread {thread!r} has no record {rec}; {holds}{empty}"
+        empty = "" if rec else f"; `thread({brief(name)})` begins one that shares nothing"
+        msg = f"fork: thread {brief(thread)} has no record {rec}; {holds}{empty}"
         raise ConfigError(msg)
     if state.lost:
         raise StoreError(not_whole(thread, state.lost))
-    taken = f"fork: there is a thread {name!r} already; give another name or delete it first"
+    taken = f"fork: there is a thread {brief(name)} already; give another name or delete it first"
     if (yield Do("state", (name,))).rec:
         raise ConfigError(taken)
     try:
@@ -143,7 +144,8 @@ def fork(thread: str, name: str, at: int | None) -> Work[Receipt]:
     if [record.rec for record in receipt.records] != [rec + 1]:  # written before there were forks
         yield Do("delete", (name,))
         msg = (
-            f"fork: the store of thread {thread!r} cannot make forks: it began thread {name!r} "
+            f"fork: the store of thread {brief(thread)} cannot make forks: it began thread "
+            f"{brief(name)} "
             "without what that goes on from; `Store.append` says what it has to do with a Forked"
         )
         raise StoreError(msg)
@@ -156,7 +158,7 @@ def not_whole(thread: str, lost: Span) -> str:
     Why the records of a thread of which the store deleted entries cannot be replayed.
     """
     return (
-        f"thread {thread!r}: the store deleted the entries {lost} (retain=), "
+        f"thread {brief(thread)}: the store deleted the entries {lost} (retain=), "
         "so its records cannot be replayed; keep all, or copy the messages"
     )
 
@@ -188,7 +190,7 @@ def _block(thread: str, seq: int, what: str) -> Work[Span]:
     if not found:
         state = yield Do("state", (thread,))
         there = f"its last one is {state.seq}" if state.seq else "it holds none"
-        msg = f"{what}: thread {thread!r} has no entry {seq}; {there}"
+        msg = f"{what}: thread {brief(thread)} has no entry {seq}; {there}"
         raise ConfigError(msg)
     first, last = found[0].head, seq
     for later, head in (yield Do("links", (thread,), {"after": seq})):

@@ -17,6 +17,7 @@ UnabridgedError
 │   └── NeedsAsyncError       an async step or answer in a sync run
 ├── FormatError           a provider's message has another form than its API's
 └── ConfigError           a value was built from what it cannot hold (a `ValueError`)
+    └── JsonError             ... from what JSON cannot hold (a `FormatError` as well)
 ```
 
 Every message says which step, what was wrong, which numbers, and what to do.
@@ -28,6 +29,7 @@ __all__ = [
     "CorruptLogError",
     "CountError",
     "FormatError",
+    "JsonError",
     "LogConflictError",
     "LogError",
     "NeedsAnswerError",
@@ -135,4 +137,13 @@ class FormatError(UnabridgedError):
 class ConfigError(UnabridgedError, ValueError):
     """
     A value was built from what it cannot hold.
+    """
+
+
+class JsonError(FormatError, ConfigError):
+    """
+    JSON cannot hold a value: it contains itself, is nested too deep, or is of another kind.
+
+    Whoever loads a provider's messages and whoever builds their own may meet one, so it
+    is both a `FormatError` and a `ConfigError`.
     """

@@ -17,7 +17,8 @@ from unabridged.originals import original
 from unabridged.records import Entry
 from unabridged.spans import Span
 from unabridged.states import ThreadState
-from unabridged.work import Do, Work
+from unabridged.text import brief
+from unabridged.work import TOO_LARGE, Do, Work
 
 __all__ = ["Excerpt", "Findings", "fetch", "find"]
 
@@ -90,7 +91,7 @@ def fetch(  # noqa: PLR0913  what is wanted of it
     known = Handle.read(handle)
     if known is None:
         msg = (
-            f"fetch: {handle!r:.80} is no handle; one is the number of an entry, such as '12', or "
+            f"fetch: {brief(handle)} is no handle; one is the number of an entry, such as '12', or "
             "'12.2' for the second of several calls or results in it"
         )
         raise ConfigError(msg)
@@ -130,18 +131,20 @@ def _entry(thread: str, handle: Handle, *, retracted: bool) -> Work[Entry]:
     seq = handle.seq
     if seq > state.seq:
         there = f"they are 1 to {state.seq}" if state.seq else "it holds none"
-        msg = f"fetch: thread {thread!r} has no entry {seq}; {there}"
+        msg = f"fetch: thread {brief(thread)} has no entry {seq}; {there}"
         raise ConfigError(msg)
     if not retracted and seq in state.retracted:
         msg = (
-            f"fetch: entry {seq} was taken out of thread {thread!r} by hand (retract, rewind or "
+            f"fetch: entry {seq} was taken out of thread {brief(thread)} by hand (retract, "
+            "rewind or "
             "clear); only people read it, by retracted=True"
         )
         raise ConfigError(msg)
     found = yield Do("entries", (thread, Span.one(seq)))
     if not found:
         msg = (
-            f"fetch: entry {seq} of thread {thread!r} was deleted; its store keeps only the newest"
+            f"fetch: entry {seq} of thread {brief(thread)} was deleted; its store keeps only "
+            "the newest"
         )
         raise ConfigError(msg)
     entry: Entry = found[0]
@@ -288,7 +291,7 @@ def _words(query: object, name: str) -> tuple[str, ...]:
     """
     words = words_of(query) if isinstance(query, str) else ()
     if not words:
-        msg = f"{name} takes words to look for, got {query!r:.80}"
+        msg = f"{name} takes words to look for, got {brief(query)}"
         raise ConfigError(msg)
     letters = sum(map(len, words))
     if len(words) > MOST_WORDS or letters > MOST_LETTERS:
@@ -304,7 +307,7 @@ def _words(query: object, name: str) -> tuple[str, ...]:
 def _names(exclude: object) -> tuple[str, ...]:
     names = (exclude,) if isinstance(exclude, str) else exclude
     if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
-        msg = f"find: `exclude` takes the name of a tool, or several, got {exclude!r:.80}"
+        msg = f"find: `exclude` takes the name of a tool, or several, got {brief(exclude)}"
         raise ConfigError(msg)
 
     return tuple(names)
@@ -312,7 +315,7 @@ def _names(exclude: object) -> tuple[str, ...]:
 
 def _number(name: str, number: object, *, least: int = 0, most: int | None = None) -> None:
     sound = isinstance(number, int) and not isinstance(number, bool)
-    if not sound or number < least or (most is not None and number > most):  # type: ignore[operator]
+    if not sound or not least <= number <= (TOO_LARGE if most is None else most):  # type: ignore[operator]
         much = "or more" if most is None else f"to {most}"
-        msg = f"{name} takes an int of {least} {much}, got {number!r:.80}"
+        msg = f"{name} takes an int of {least} {much}, got {brief(number)}"
         raise ConfigError(msg)

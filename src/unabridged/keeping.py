@@ -34,6 +34,7 @@ from unabridged.snapshots import restored, snapshot
 from unabridged.spans import Span
 from unabridged.states import rebuilt
 from unabridged.stores.protocol import Receipt
+from unabridged.text import brief
 from unabridged.trees import newest_text
 from unabridged.viewing import Loaded
 from unabridged.views import View
@@ -81,7 +82,7 @@ class Keeper(Retriever):
                 msg = f"append: expected messages, got {type(message).__name__}; {do}"
                 raise ConfigError(msg)
         if not isinstance(pin, bool):
-            msg = f"append: `pin` must be True or False, got {pin!r:.80}"
+            msg = f"append: `pin` must be True or False, got {brief(pin)}"
             raise ConfigError(msg)
         whole(expect, "append: expect")
         if not messages:
@@ -238,7 +239,7 @@ class Keeper(Retriever):
         state = yield Do("state", (self.thread,))
         if state.rec:
             msg = (
-                f"from_dict: thread {self.thread!r} holds {state.rec} records already; "
+                f"from_dict: thread {brief(self.thread)} holds {state.rec} records already; "
                 "give another thread= or delete it first"
             )
             raise ConfigError(msg)

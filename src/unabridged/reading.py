@@ -8,6 +8,7 @@ from unabridged.records import Entry
 from unabridged.spans import Span
 from unabridged.states import ThreadState
 from unabridged.stores.protocol import Receipt
+from unabridged.text import brief
 from unabridged.viewing import Loaded
 from unabridged.work import Do, Work
 
@@ -70,7 +71,8 @@ class Reader:
             raise Moved
         missing = span - Span.of(entry.seq for entry in entries)
         msg = (
-            f"thread {self.thread!r}: the store does not give the entries {missing}, which its "
+            f"thread {brief(self.thread)}: the store does not give the entries {missing}, "
+            "which its "
             f"state says are there (1-{state.seq}); its records are damaged"
         )
         raise CorruptLogError(msg)

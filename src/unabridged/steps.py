@@ -18,6 +18,7 @@ from unabridged.must import CutRules, must_stay
 from unabridged.records import Change, Drop, Fold, Insert
 from unabridged.results import TrimResult, same_ties
 from unabridged.spans import Span
+from unabridged.text import short
 from unabridged.views import View
 
 __all__ = ["is_async", "label", "settled"]
@@ -68,10 +69,10 @@ def settled(
         PairingError: under *strict*, it parted a call from its result.
     """
     kept, rewritten, put_in = _read(view, outcome, step)
-    warnings = [f"step {step}: {told}" for told in _taken_apart(view, kept, put_in)]
+    warnings = [f"step {short(step)}: {told}" for told in _taken_apart(view, kept, put_in)]
     for place, why in _forgotten(view, kept):
         error = PairingError if why.startswith("parted") else OutcomeError
-        text = f"step {step}: {why}, entry {view.at(place).sources}"
+        text = f"step {short(step)}: {why}, entry {view.at(place).sources}"
         if strict:
             msg = f"{text}; keep it, or leave strict=True out and it is put back"
             raise error(msg)
@@ -102,7 +103,7 @@ def _read(
             continue
         if not isinstance(given, Item):
             msg = (
-                f"step {step}: expected items of the view or messages, got "
+                f"step {short(step)}: expected items of the view or messages, got "
                 f"{type(given).__name__}; return [item for item in view if …]"
             )
             raise OutcomeError(msg)
@@ -110,7 +111,9 @@ def _read(
             continue
         place = view.find(given.first)
         if place < 0 or view.at(place).sources != given.sources:
-            msg = f"step {step}: entry {given.sources} was never in the view; return its items"
+            msg = (
+                f"step {short(step)}: entry {given.sources} was never in the view; return its items"
+            )
             raise OutcomeError(msg)
         item = view.at(place)
         if place not in kept and given.message != item.message:

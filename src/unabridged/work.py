@@ -12,9 +12,12 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from unabridged.contract import Yielded
 from unabridged.endpoints import Count
 from unabridged.errors import ConfigError
+from unabridged.text import brief
 from unabridged.trim_result import TrimResult
 
 __all__ = ["Do", "Outcome", "Work", "replayed", "whole"]
+
+TOO_LARGE = 2**63  # for a number of SQLite
 
 
 class Do(NamedTuple):
@@ -67,6 +70,8 @@ def whole(number: object, name: str) -> None:
     """
     Refuse what is no number of an entry or record; None passes.
     """
-    if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
-        msg = f"{name}: expected the number of an entry or record (int), got {number!r}"
+    if number is None:
+        return
+    if not isinstance(number, int) or isinstance(number, bool) or abs(number) >= TOO_LARGE:
+        msg = f"{name}: expected the number of an entry or record (int), got {brief(number)}"
         raise ConfigError(msg)

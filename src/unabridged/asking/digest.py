@@ -13,6 +13,7 @@ from unabridged.contract import Ask
 from unabridged.errors import ConfigError
 from unabridged.graphemes import cut_before
 from unabridged.messages import system
+from unabridged.text import brief
 from unabridged.tokens import TokenCounter, exact, kept
 from unabridged.transcripts import quoted
 
@@ -57,7 +58,7 @@ def offline(*, count: TokenCounter | None = None) -> "Offline":
 
 def _counter(_instance: object, _attribute: object, value: TokenCounter) -> None:
     if not callable(value):
-        msg = f"asking.offline: `count` must be a function from message to int, got {value!r}"
+        msg = f"asking.offline: `count` must be a function from message to int, got {brief(value)}"
         raise ConfigError(msg)
 
 

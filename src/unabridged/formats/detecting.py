@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from unabridged.errors import FormatError
 from unabridged.formats.extras import Keys, refuse
+from unabridged.text import brief
 
 __all__ = ["detect"]
 
@@ -182,7 +183,7 @@ def _refuse(turn: object, where: str) -> NoReturn:
     wish = f"the form of an API ({looks})"
     if not isinstance(turn, dict):
         refuse(where, wish, turn)
-    seen = ", ".join(f"{key!r}: {_short(value)}" for key, value in list(turn.items())[:_SOME])
+    seen = ", ".join(f"{brief(key)}: {_short(value)}" for key, value in list(turn.items())[:_SOME])
     msg = f"{where}: expected {wish}, got {{{seen}}}"
     raise FormatError(msg)
 

@@ -74,6 +74,7 @@ from unabridged.formats.rules_of_reasoning import (
     thinking_leads_the_loop,
 )
 from unabridged.messages import Message, ToolCall
+from unabridged.text import brief
 
 __all__ = ["PROVIDERS", "provider_of"]
 
@@ -272,7 +273,7 @@ def provider_of(name: str) -> Provider:
     'Gemini'
     """
     if name not in PROVIDERS:
-        msg = f"provider: expected one of {', '.join(sorted(PROVIDERS))}, got {name!r}"
+        msg = f"provider: expected one of {', '.join(sorted(PROVIDERS))}, got {brief(name)}"
         raise ConfigError(msg)
 
     return PROVIDERS[name]

@@ -31,6 +31,7 @@ from unabridged.stores.writing import (
     undeletable,
     without,
 )
+from unabridged.text import brief
 
 __all__ = ["SqliteStore"]
 
@@ -78,10 +79,10 @@ class SqliteStore:
         synchronous: str = "FULL",
     ) -> None:
         if synchronous not in _LEVELS:
-            msg = f"synchronous= must be one of {', '.join(_LEVELS)}, got {synchronous!r}"
+            msg = f"synchronous= must be one of {', '.join(_LEVELS)}, got {brief(synchronous)}"
             raise ConfigError(msg)
         if not isinstance(timeout, int | float) or not timeout >= 0:
-            msg = f"timeout= must be 0 seconds or more, got {timeout!r}"
+            msg = f"timeout= must be 0 seconds or more, got {brief(timeout)}"
             raise ConfigError(msg)
         self._retain = checked_retain(retain)
         self._file = SqliteFile(os.fspath(path), timeout=timeout, synchronous=synchronous)

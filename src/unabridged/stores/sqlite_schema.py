@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from unabridged.errors import StoreError
+from unabridged.text import brief
 
 __all__ = ["SCHEMA_VERSION", "is_lock", "prepare"]
 
@@ -131,7 +132,8 @@ def _create(connection: sqlite3.Connection, path: str) -> None:
     ).fetchone()
     if taken is not None:
         msg = (
-            f"{path}: holds a table {taken[0]!r} of another program; give unabridged a file of "
+            f"{path}: holds a table {brief(taken[0])} of another program; give unabridged a "
+            "file of "
             "its own"
         )
         raise StoreError(msg)

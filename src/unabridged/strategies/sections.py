@@ -14,6 +14,7 @@ from unabridged.records import Drop
 from unabridged.results import TrimResult
 from unabridged.sharing import RECALLED, RECENT, SYSTEM, Sharing
 from unabridged.spans import Span
+from unabridged.text import STEP, brief
 from unabridged.tokens import TokenCounter, kept
 from unabridged.views import View
 
@@ -22,7 +23,7 @@ __all__ = ["Sections", "Share"]
 
 def _is_whole(_instance: object, attribute: Any, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool):
-        msg = f"Share: `{attribute.name}` must be an int, the highest is first, got {value!r}"
+        msg = f"Share: `{attribute.name}` must be an int, the highest is first, got {brief(value)}"
         raise ConfigError(msg)
 
 
@@ -53,7 +54,9 @@ class Share:
 
 def _is_share(_instance: object, attribute: Any, value: object) -> None:
     if not isinstance(value, Share):
-        msg = f"Sections: `{attribute.name}` must be a Share, as in Share(2_000), got {value!r}"
+        msg = (
+            f"Sections: `{attribute.name}` must be a Share, as in Share(2_000), got {brief(value)}"
+        )
         raise ConfigError(msg)
 
 
@@ -135,7 +138,7 @@ class Sections(Strategy):
             return self.limit
         if ctx.budget is None:
             msg = (
-                f"step {self!r}: give `limit`, or a budget to the memory, as in "
+                f"step {brief(self, STEP)}: give `limit`, or a budget to the memory, as in "
                 "Memory(budget=Budget(128_000, reply=4_000))"
             )
             raise ConfigError(msg)

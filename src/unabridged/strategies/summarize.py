@@ -39,6 +39,7 @@ from unabridged.summaries import (
     tree_end,
 )
 from unabridged.telling import Teller, Told, as_told
+from unabridged.text import STEP, brief
 from unabridged.tokens import TokenCounter, kept
 from unabridged.transcripts import quoted
 from unabridged.trees import note_of, standing
@@ -245,13 +246,15 @@ class Summarize(Strategy):
         """
         if self.on_failure == "raise":
             if not isinstance(failure, UnabridgedError):
-                raised: UnabridgedError = StepError(f"step {self!r}: raised {as_told(failure)}")
+                raised: UnabridgedError = StepError(
+                    f"step {brief(self, STEP)}: raised {as_told(failure)}"
+                )
                 raised.notes = notes
                 raise raised from failure
             failure.notes = (*failure.notes, *notes)
             raise failure
 
-        return f"step {self!r}: no summary of entries {rest}: {as_told(failure)}"
+        return f"step {brief(self, STEP)}: no summary of entries {rest}: {as_told(failure)}"
 
     def _cut(self, view: View, count: TokenCounter) -> Cut:
         """

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from unabridged.errors import ConfigError
-from unabridged.json_values import json_of
+from unabridged.json_values import json_object
 from unabridged.messages import Message, Text
 from unabridged.tokens.counters import TokenCounter, costs_of
 from unabridged.tokens.formula import Costs
@@ -91,7 +91,7 @@ def _each(definitions: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 f"got {type(definition).__name__}"
             )
             raise ConfigError(msg)
-        plain: dict[str, Any] = json_of(dict(definition), f"tools[{place}]").value
+        plain: dict[str, Any] = json_object(definition, f"tools[{place}]").value
         lists = [plain.pop(key) for key in _SEVERAL if isinstance(plain.get(key), list)]
         yield from (one for several in lists for one in several if isinstance(one, dict))
         beside = {key: value for key, value in plain.items() if value is not None}
