@@ -47,7 +47,7 @@ FORGED = (
 )
 PADDING = user("pad " * 100, name="Pad")
 FIELDS = {
-    "text": lambda text: user(text),
+    "text": user,
     "name": lambda text: user("hi", name=text),
     "role": lambda text: Message(text, "hi"),
     "metadata": lambda text: user("hi", metadata={text: text}),

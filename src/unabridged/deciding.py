@@ -94,6 +94,7 @@ def take_out(thread: str, how: How, seq: int) -> Work[Receipt | None]:
     Raises:
         ConfigError: there is no such entry.
     """
+    whole(seq, f"{how}: seq", needed=True)
     name = "clear()" if how == "clear" else f"{how}({seq})"
 
     def body(state: ThreadState) -> Work[Body]:
@@ -185,7 +186,7 @@ def _block(thread: str, seq: int, what: str) -> Work[Span]:
     """
     The entries of the block that entry *seq* is part of, as the log has it.
     """
-    whole(seq, f"{what}: seq")
+    whole(seq, f"{what}: seq", needed=True)
     found = yield Do("entries", (thread, Span.one(seq) if seq > 0 else NOTHING))
     if not found:
         state = yield Do("state", (thread,))

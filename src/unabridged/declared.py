@@ -288,8 +288,9 @@ def _name_of(function: Any) -> str:
     for name, known in _FUNCTIONS.items():
         if known is function or known == function:
             return name
+    told = short(label(function)) if callable(function) else brief(function)
     msg = (
-        f"declared: {short(label(function))} is not registered, so data cannot name it; "
+        f"declared: {told} is not registered, so data cannot name it; "
         'write @declared.register("a name") above it'
     )
     raise ConfigError(msg)

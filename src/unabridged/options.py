@@ -12,7 +12,7 @@ from unabridged.errors import BudgetError, ConfigError
 from unabridged.json_values import json_of
 from unabridged.records import Drop, Note
 from unabridged.results import TrimResult
-from unabridged.text import STEP, brief
+from unabridged.text import STEP, TOO_LARGE, brief
 from unabridged.views import View
 
 __all__ = [
@@ -34,8 +34,6 @@ __all__ = [
     "share_of",
     "words_only",
 ]
-
-TOO_LARGE = 2**63  # beyond what any log or window holds
 
 
 def ge(least: int, *, optional: bool = True) -> Callable[[Any, Any, Any], None]:

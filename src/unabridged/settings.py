@@ -15,7 +15,7 @@ from unabridged.results import TrimResult
 from unabridged.retrieving import Wish
 from unabridged.running import AskFunction, SearchFunction, window_of
 from unabridged.steps import is_async
-from unabridged.text import STEP, brief, cause
+from unabridged.text import STEP, TOO_LARGE, brief, cause
 from unabridged.tokens import Budget, Kept, TokenCounter, exact, kept
 from unabridged.tokens.calibrated import Calibrated
 from unabridged.tokens.from_client import FromClient
@@ -63,7 +63,7 @@ class Settings:
         if (
             not isinstance(retry_after, int)
             or isinstance(retry_after, bool)
-            or not 0 <= retry_after < 2**63
+            or not 0 <= retry_after < TOO_LARGE
         ):
             msg = (
                 "retry_after= must be a number of retrievals, 0 (ask again at the next one) or "
@@ -195,7 +195,11 @@ def checked_store(store: object) -> None:
     """
     Refuse what is no store, above all a path.
     """
-    if not callable(getattr(store, "append", None)) or not callable(getattr(store, "state", None)):
+    try:
+        sound = callable(store.append) and callable(store.state)  # type: ignore[attr-defined]
+    except Exception:  # noqa: BLE001  whatever it is, it is no store
+        sound = False
+    if not sound:
         line = (
             f"Memory.open({brief(store)}) opens a file" if isinstance(store, str) else "see Store"
         )

@@ -12,12 +12,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from unabridged.contract import Yielded
 from unabridged.endpoints import Count
 from unabridged.errors import ConfigError
-from unabridged.text import brief
+from unabridged.text import TOO_LARGE, brief
 from unabridged.trim_result import TrimResult
 
 __all__ = ["Do", "Outcome", "Work", "replayed", "whole"]
-
-TOO_LARGE = 2**63  # for a number of SQLite
 
 
 class Do(NamedTuple):
@@ -66,11 +64,11 @@ def replayed(walk: Work[TrimResult], answers: list[tuple[Any, Outcome]]) -> Work
         outcome = known
 
 
-def whole(number: object, name: str) -> None:
+def whole(number: object, name: str, *, needed: bool = False) -> None:
     """
-    Refuse what is no number of an entry or record; None passes.
+    Refuse what is no number of an entry or record; None passes unless it is *needed*.
     """
-    if number is None:
+    if number is None and not needed:
         return
     if not isinstance(number, int) or isinstance(number, bool) or abs(number) >= TOO_LARGE:
         msg = f"{name}: expected the number of an entry or record (int), got {brief(number)}"

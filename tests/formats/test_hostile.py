@@ -18,6 +18,7 @@ from unabridged.formats import detect
 
 TEXT = {"type": "output_text", "text": "Hello.", "annotations": []}
 CALLS = [{"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}]
+USE = {"type": "tool_use", "id": "t1", "name": "now", "input": {}}
 USAGE = {"input_tokens": 1, "output_tokens": 2}
 
 
@@ -51,7 +52,7 @@ REPLIES: dict[str, list[Any]] = {
         },
         [
             chunk({"role": "assistant", "content": "Hel"}),
-            chunk({"content": "lo"}),
+            chunk({"content": "lo."}),
             chunk({"audio": {"id": "a1", "data": "aGk=", "transcript": "hi"}}),
             chunk({"tool_calls": [{"index": 0, **CALLS[0]}]}),
             chunk({"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]}),
@@ -114,7 +115,7 @@ REPLIES: dict[str, list[Any]] = {
                 "delta": {"type": "citations_delta", "citation": {"type": "char_location"}},
             },
             {"type": "content_block_stop", "index": 0},
-            {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use"}},
+            {"type": "content_block_start", "index": 1, "content_block": USE},
             {
                 "type": "content_block_delta",
                 "index": 1,
@@ -448,14 +449,16 @@ class TestReply:
                 return self.given
 
         for bad in (*ENDLESS.values(), *ODD.values(), OSError("x" * LONG), RecursionError()):
-            for given in (Model(bad), [Model(bad)], Model({"output": bad, "content": bad})):
+            for given in (Model(bad), [Model(bad)]):
                 assert held(lambda given=given: FORMATS[api].reply(given), FormatError)
+            within = Model(dict.fromkeys(("output", "content", "choices", "candidates"), bad))
+            held(lambda within=within: FORMATS[api].reply(within), FormatError)
         for given in (Hostile(), Silent(a=1), iter([Hostile()]), (Silent() for _ in range(2))):
             assert held(lambda given=given: FORMATS[api].reply(given), FormatError)
         assert FORMATS[api].reply(copied(REPLIES[api][form]))
 
 
-class TestBilledWords:
+class TestErrors:
     def test_an_error_of_a_server_is_told_in_few_words(self):
         """
         It may repeat all that it was sent.

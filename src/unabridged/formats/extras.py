@@ -33,6 +33,7 @@ __all__ = [
     "Extras",
     "Keys",
     "checked",
+    "each",
     "item_json",
     "reading",
     "refuse",
@@ -102,10 +103,23 @@ def checked(messages: Iterable[object]) -> Iterator[Message]:
     Traceback (most recent call last):
     unabridged.errors.FormatError: messages[0]: expected a Message, got text
     """
-    for at, message in enumerate(messages):
+    if not isinstance(messages, Iterable):
+        refuse("messages", "messages", messages)
+    for at, message in enumerate(each(messages)):
         if not isinstance(message, Message):
             refuse(f"messages[{at}]", "a Message", message)
         yield message
+
+
+def each(messages: Iterable[object]) -> Iterator[object]:
+    """
+    The *messages* one by one, whatever iterating raises.
+
+    >>> list(each(["hi"]))
+    ['hi']
+    """
+    with reading("messages"):
+        yield from messages
 
 
 def taken(keys: Keys, key: str) -> str:

@@ -272,7 +272,7 @@ def provider_of(name: str) -> Provider:
     >>> provider_of("gemini").title
     'Gemini'
     """
-    if name not in PROVIDERS:
+    if not isinstance(name, str) or name not in PROVIDERS:
         msg = f"provider: expected one of {', '.join(sorted(PROVIDERS))}, got {brief(name)}"
         raise ConfigError(msg)
 

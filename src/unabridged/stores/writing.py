@@ -78,9 +78,9 @@ def admitted(  # noqa: PLR0913  what it looks at is the store's
                 if same != message:
                     where = f"entry {entry.seq}" if entry else "another message of this append"
                     msg = (
-                        f"thread {brief(thread)}: message id {brief(message.id)} belongs to {where}, "
-                        "which "
-                        "says something else; give the new message an id of its own, or none"
+                        f"thread {brief(thread)}: message id {brief(message.id)} belongs to "
+                        f"{where}, which says something else; give the new message an id of its "
+                        "own, or none"
                     )
                     raise LogConflictError(msg)
                 if entry is not None:
@@ -152,20 +152,18 @@ def inheriting(thread: str, fork: Forked, parent: ThreadState) -> None:
     """
     Refuse a fork of what is not there, or no longer.
     """
+    told = f"thread {brief(thread)}: cannot be forked from {brief(fork.thread)}"
     if not 0 < fork.rec <= parent.rec:
         msg = (
-            f"thread {brief(thread)}: cannot be forked from {brief(fork.thread)} at record "
-            f"{fork.rec}: "
-            f"that thread holds the records 1-{parent.rec}"
+            f"{told} at record {fork.rec}: that thread holds the records 1-{parent.rec}"
             if parent.rec
-            else f"thread {brief(thread)}: cannot be forked from {brief(fork.thread)}: no such thread"
+            else f"{told}: no such thread"
         )
         raise StoreError(msg)
     if parent.lost:
         msg = (
-            f"thread {brief(thread)}: cannot be forked from {brief(fork.thread)}: the store "
-            "deleted its "
-            f"entries {parent.lost} (retain=), so there is no whole log to share"
+            f"{told}: the store deleted its entries {parent.lost} (retain=), so there is no "
+            "whole log to share"
         )
         raise StoreError(msg)
 

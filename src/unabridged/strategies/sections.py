@@ -14,7 +14,7 @@ from unabridged.records import Drop
 from unabridged.results import TrimResult
 from unabridged.sharing import RECALLED, RECENT, SYSTEM, Sharing
 from unabridged.spans import Span
-from unabridged.text import STEP, brief
+from unabridged.text import STEP, TOO_LARGE, brief
 from unabridged.tokens import TokenCounter, kept
 from unabridged.views import View
 
@@ -22,7 +22,7 @@ __all__ = ["Sections", "Share"]
 
 
 def _is_whole(_instance: object, attribute: Any, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= TOO_LARGE:
         msg = f"Share: `{attribute.name}` must be an int, the highest is first, got {brief(value)}"
         raise ConfigError(msg)
 

@@ -11,10 +11,11 @@ from typing import Any
 from unabridged.errors import JsonError
 from unabridged.text.brief import cause
 
-__all__ = ["DEEPEST", "bounded", "is_small"]
+__all__ = ["DEEPEST", "TOO_LARGE", "bounded", "is_small"]
 
 DEEPEST = 200  # what any stack can still read
 MOST = 10_000_000  # values, each counted wherever it stands
+TOO_LARGE = 2**63  # for any number of tokens, entries or records, and for SQLite
 LONGEST = 1_000_000_000  # characters; SQLite stores no longer text
 _PLAIN = frozenset({str, int, bool, type(None), float})
 _NOT_HELD = frozenset({range, memoryview})

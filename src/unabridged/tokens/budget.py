@@ -9,7 +9,7 @@ from attrs import field, fields, frozen
 
 from unabridged.errors import ConfigError
 from unabridged.messages import Message, Text
-from unabridged.text import brief
+from unabridged.text import TOO_LARGE, brief
 from unabridged.tokens.counters import TokenCounter
 from unabridged.tokens.definitions import tools as tools_tokens
 from unabridged.tokens.kept import kept
@@ -23,7 +23,6 @@ Tools: TypeAlias = int | Iterable[Mapping[str, Any]]
 Tool definitions as a provider takes them, or the tokens they cost.
 """
 
-TOO_LARGE = 2**63  # beyond what any window holds
 PRIMING = 3  # every reply is opened by 3 tokens: OpenAI cookbook, as in `exact`
 
 

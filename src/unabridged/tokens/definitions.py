@@ -9,6 +9,7 @@ from typing import Any
 from unabridged.errors import ConfigError
 from unabridged.json_values import json_object
 from unabridged.messages import Message, Text
+from unabridged.text import cause
 from unabridged.tokens.counters import TokenCounter, costs_of
 from unabridged.tokens.formula import Costs
 from unabridged.tokens.kept import Kept, kept
@@ -84,7 +85,12 @@ def _each(definitions: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             f"got {type(definitions).__name__}"
         )
         raise ConfigError(msg)
-    for place, definition in enumerate(definitions):
+    try:
+        given = list(definitions)
+    except Exception as error:
+        msg = f"tools: reading them raised {type(error).__name__}: {cause(error)}"
+        raise ConfigError(msg) from error
+    for place, definition in enumerate(given):
         if not isinstance(definition, Mapping):
             msg = (
                 f"tools[{place}]: expected a definition, a dict as the provider takes it, "

@@ -135,7 +135,7 @@ class _Exact:
             raise ConfigError(msg)
         model = openai_model(self.encoding)
         images = self.images or model.images
-        if images not in MEDIA:
+        if not isinstance(images, str) or images not in MEDIA:
             msg = (
                 f"exact: `images` must be one of {', '.join(map(repr, MEDIA))}, got {brief(images)}"
             )
