@@ -15,7 +15,7 @@ from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState
 from unabridged.stores.protocol import Receipt
 from unabridged.text import brief
-from unabridged.work import Do, Work, whole
+from unabridged.work import Calls, Do, whole
 
 __all__ = ["How", "fork", "not_whole", "pin", "revert", "take_out"]
 
@@ -31,7 +31,7 @@ class _NothingThere(Exception):  # noqa: N818  a signal, not an error
     """
 
 
-def revert(thread: str, rec: int | None) -> Work[Receipt]:
+def revert(thread: str, rec: int | None) -> Calls[Receipt]:
     """
     Let record *rec*, or the newest write-back that counts, no longer count.
 
@@ -40,7 +40,7 @@ def revert(thread: str, rec: int | None) -> Work[Receipt]:
     """
     whole(rec, "revert: rec")
 
-    def body(_: ThreadState) -> Work[Body]:
+    def body(_: ThreadState) -> Calls[Body]:
         decisions = yield Do("read", (thread,), {"marks": ("decided",)})
         if rec is None:
             return Reverted(_newest(thread, decisions))
@@ -71,7 +71,7 @@ def _newest(thread: str, decisions: Sequence[Record]) -> int:
     raise ConfigError(msg)
 
 
-def pin(thread: str, seq: int, *, on: bool) -> Work[Receipt]:
+def pin(thread: str, seq: int, *, on: bool) -> Calls[Receipt]:
     """
     Pin the block of entry *seq*, or let go of it.
 
@@ -79,13 +79,13 @@ def pin(thread: str, seq: int, *, on: bool) -> Work[Receipt]:
         ConfigError: there is no such entry.
     """
 
-    def body(_: ThreadState) -> Work[Body]:
+    def body(_: ThreadState) -> Calls[Body]:
         return Pinned((yield from _block(thread, seq, "pin" if on else "unpin")), on)
 
     return (yield from _insist(thread, body))
 
 
-def take_out(thread: str, how: How, seq: int) -> Work[Receipt | None]:
+def take_out(thread: str, how: How, seq: int) -> Calls[Receipt | None]:
     """
     Take the block of entry *seq*, or all from it on, or all, out of the view.
 
@@ -97,7 +97,7 @@ def take_out(thread: str, how: How, seq: int) -> Work[Receipt | None]:
     whole(seq, f"{how}: seq", needed=True)
     name = "clear()" if how == "clear" else f"{how}({seq})"
 
-    def body(state: ThreadState) -> Work[Body]:
+    def body(state: ThreadState) -> Calls[Body]:
         span = Span.between(1, state.seq)
         if how != "clear":
             block = yield from _block(thread, seq, how)
@@ -114,7 +114,7 @@ def take_out(thread: str, how: How, seq: int) -> Work[Receipt | None]:
         return None
 
 
-def fork(thread: str, name: str, at: int | None) -> Work[Receipt]:
+def fork(thread: str, name: str, at: int | None) -> Calls[Receipt]:
     """
     Begin the thread *name* with all records of this one up to *at*, or to its newest.
 
@@ -164,7 +164,7 @@ def not_whole(thread: str, lost: Span) -> str:
     )
 
 
-def _insist(thread: str, body: Callable[[ThreadState], Work[Body]]) -> Work[Receipt]:
+def _insist(thread: str, body: Callable[[ThreadState], Calls[Body]]) -> Calls[Receipt]:
     """
     Write a decision that leans on the whole log so far, anew if somebody wrote meanwhile.
     """
@@ -182,7 +182,7 @@ def _insist(thread: str, body: Callable[[ThreadState], Work[Body]]) -> Work[Rece
             return receipt
 
 
-def _block(thread: str, seq: int, what: str) -> Work[Span]:
+def _block(thread: str, seq: int, what: str) -> Calls[Span]:
     """
     The entries of the block that entry *seq* is part of, as the log has it.
     """

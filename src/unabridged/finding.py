@@ -62,8 +62,8 @@ def folded(text: str) -> str:
     """
     The text without its case, each character in its place.
 
-    >>> folded("Stra\u00dfe \u0130\u03a3")
-    'straße iσ'
+    >>> folded("CAF\u00c9 \u0130")
+    'café i'
     """
     if text.isascii():
         return text.lower()
@@ -75,7 +75,7 @@ def folded(text: str) -> str:
     return text
 
 
-def occurrences(
+def occurrences(  # noqa: PLR0913  where to look, and how long
     text: str,
     query: str,
     start: int = 0,
@@ -90,8 +90,10 @@ def occurrences(
     The first *most* places, and how many there are. Once it has taken the *effort*,
     it stops, and says where.
 
-    >>> occurrences("You go, then we GO on.", "go on").places, occurrences("You go.", "go on").places
-    ([range(16, 21)], [range(4, 6)])
+    >>> occurrences("You go, then we GO on.", "go on").places
+    [range(16, 21)]
+    >>> occurrences("You go.", "go on").places
+    [range(4, 6)]
     """
     end = len(text) if stop is None else stop
     words = [folded(word) for word in query.split()]

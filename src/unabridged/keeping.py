@@ -3,8 +3,7 @@ What a memory does, without doing it: each operation as a generator of requests.
 
 `Memory` and `AsyncMemory` drive these: a `Do` is a call of the store, a `Count`
 a question for an endpoint, anything else one for a model. So the logic stands
-here once, for sync and async, and the lock that guards it is let go while
-anybody but the store answers.
+here once, for sync and async; what is `Locked` is guarded by the memory's lock.
 """
 
 import logging
@@ -38,7 +37,7 @@ from unabridged.text import brief
 from unabridged.trees import newest_text
 from unabridged.viewing import Loaded
 from unabridged.views import View
-from unabridged.work import Do, Work, whole
+from unabridged.work import Do, Locked, Work, whole
 
 __all__ = ["Appends", "Keeper"]
 
@@ -88,8 +87,7 @@ class Keeper(Retriever):
         if not messages:
             return Appends()
         bodies = [Appended(0, message, pin) for message in messages]
-        receipt = yield Do("append", (self.thread, bodies), {"expect": expect})
-        self._took(receipt)
+        receipt = yield from self._append(bodies, expect)
         if receipt.state.late:
             self._tell_of_late(receipt)
 
@@ -133,12 +131,12 @@ class Keeper(Retriever):
         """
         while at is None:
             try:
-                loaded = yield from self._current()
-                if loaded.view().hidden:
-                    yield from self._load(loaded, Unloaded(everything=True))
+                loaded, own = yield from self._current()
+                if not own.hidden:
+                    return own
+                yield from self._load(loaded, own, Unloaded(everything=True))
             except Moved:
                 continue
-            return loaded.view()
         whole(at, what)
         yield from self._whole()
         state = yield Do("state", (self.thread,))
@@ -163,8 +161,7 @@ class Keeper(Retriever):
         """
         Let record *rec*, or the newest write-back that counts, no longer count.
         """
-        receipt = yield from deciding.revert(self.thread, rec)
-        self._took(receipt)
+        receipt: Receipt = yield Locked(self._taking(deciding.revert(self.thread, rec)))
         for skipped in receipt.state.skipped:
             logger.warning("thread %r: %s", self.thread, skipped)
 
@@ -174,8 +171,7 @@ class Keeper(Retriever):
         """
         Pin the block of entry *seq*, or let go of it.
         """
-        receipt = yield from deciding.pin(self.thread, seq, on=on)
-        self._took(receipt)
+        receipt: Receipt = yield Locked(self._taking(deciding.pin(self.thread, seq, on=on)))
 
         return receipt.records[0]
 
@@ -183,12 +179,10 @@ class Keeper(Retriever):
         """
         Take entries out of the view: the block of *seq*, all from it on, or all.
         """
-        receipt = yield from deciding.take_out(self.thread, how, seq)
-        if receipt is None:
-            return None
-        self._took(receipt)
+        work = deciding.take_out(self.thread, how, seq)
+        receipt: Receipt | None = yield Locked(self._taking(work))
 
-        return receipt.records[0]
+        return None if receipt is None else receipt.records[0]
 
     # -- derived
 

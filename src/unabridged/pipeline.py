@@ -327,7 +327,7 @@ def _named(step: Any, name: str, view: View, ctx: TrimContext) -> Generator[Any,
     except UnabridgedError:
         raise
     except Exception as error:
-        msg = f"step {short(name)}: raised {type(error).__name__}: {cause(error)}"
+        msg = f"step {short(name)}: raised {type(error).__name__}: {cause(error, empty='')}"
         raise StepError(msg) from error
     if not isinstance(outcome, TrimResult):
         return settled(view, outcome, name, replace=False, strict=False)

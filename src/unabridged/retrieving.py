@@ -21,7 +21,6 @@ from unabridged.reading import Moved, Reader
 from unabridged.records import Body, Compacted, Note, Noted
 from unabridged.results import TrimResult
 from unabridged.running import flow
-from unabridged.stores.protocol import Receipt
 from unabridged.tokens import Budget, Kept
 from unabridged.tokens.calibrated import Calibrated, Corrected
 from unabridged.tokens.from_client import FromClient
@@ -123,8 +122,8 @@ class Retriever(Reader):
         The result of the strategy, which is called again whenever more of the log is loaded.
         """
         while True:
-            loaded = yield from self._current()
-            view = headed(loaded.view(), wish.system)
+            loaded, own = yield from self._current()
+            view = headed(own, wish.system)
             if wish.asked and (yield from counting.counted(view, self._previous)):
                 continue  # others may have written meanwhile
             count = wish.count
@@ -136,17 +135,17 @@ class Retriever(Reader):
                 result = yield from replayed(walk, answers)
                 hidden = result.view.hidden
             except Unloaded as signal:
-                yield from self._load(loaded, signal)
+                yield from self._load(loaded, own, signal)
             except UnabridgedError as error:
                 kept = [note for note in error.notes if isinstance(note, Note)]
-                if fresh := fresh_notes(loaded.state.notes, kept):
-                    self._took((yield Do("append", (self.thread, [Noted(fresh)]))))
+                if fresh := fresh_notes(view.notes, kept):
+                    yield from self._append([Noted(fresh)])
                 raise
             else:
                 if not hidden:
                     return result
                 # what is kept goes to the model, so it is loaded
-                yield from self._load(loaded, Unloaded(everything=True))
+                yield from self._load(loaded, own, Unloaded(everything=True))
 
     def _correct(self, counter: Calibrated, notes: tuple[Note, ...]) -> Corrected:
         """
@@ -168,8 +167,7 @@ class Retriever(Reader):
             bodies.append(Noted(notes))
         if not bodies:
             return 0
-        receipt: Receipt = yield Do("append", (self.thread, bodies))
-        self._took(receipt)
+        receipt = yield from self._append(bodies)
 
         return receipt.records[0].rec if isinstance(bodies[0], Compacted) else 0
 
@@ -200,7 +198,6 @@ class Retriever(Reader):
         """
         The result with what the provider reported of it, which corrects a calibrated counter.
         """
-        if receipt := (yield from reported(self.thread, result, usage, counter)):
-            self._took(receipt)
+        yield from reported(self.thread, result, usage, counter)
 
         return evolve(result, usage=usage)

@@ -68,19 +68,19 @@ def said(value: object, most: int = STEP) -> str:
     return short(" ".join(str.__getitem__(value, slice(0, 2 * most)).split()), most)
 
 
-def cause(error: BaseException, most: int = STEP) -> str:
+def cause(error: BaseException, *, empty: str | None = None) -> str:
     r"""
-    What an error says, on one line, cut after *most* characters; its name if it says nothing.
+    What an error says, on one line, and not all of a long one; *empty*, or its name, if nothing.
 
     >>> cause(ValueError("no\nsuch thing")), cause(TimeoutError())
     ('no such thing', 'TimeoutError')
     """
     try:
-        text = said(str(error), most)
+        text = said(str(error))
     except Exception:  # noqa: BLE001  as above
         text = ""
 
-    return text or type(error).__name__
+    return text or (type(error).__name__ if empty is None else empty)
 
 
 def _text(value: Any, most: int, levels: int) -> str:
