@@ -489,9 +489,9 @@ class TestCancelled:
 
         assert (True, False, [LABEL + "\nshort", "q3", "a3"], 2) == asyncio.run(main())
 
-    def test_while_another_holds_the_lock_it_is_given_back(self):
+    def test_while_another_holds_the_lock_it_ends_at_once(self):
         """
-        However often it is cancelled before it has the lock again.
+        Nobody waits for the lock while a model answers, so nothing has to be given back.
         """
 
         async def main():
@@ -512,7 +512,7 @@ class TestCancelled:
 
             return pending, memory._lock.locked(), len(await memory.entries())
 
-        assert (True, False, 7) == asyncio.run(main())
+        assert (False, False, 7) == asyncio.run(main())
 
     def test_while_it_waits_for_the_lock_nothing_is_written(self):
         """

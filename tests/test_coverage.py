@@ -237,5 +237,5 @@ def test_a_fact_of_an_earlier_summary_reaches_the_next():
     second = Memory(memory.store, strategy=Summarize(2, model="another"), count=words, ask=model)
     second.context()
 
-    assert seen[0].startswith("Summary so far:\nFACT-1\n")
+    assert seen[0].startswith('Summary so far:\n"FACT-1"\n')
     assert "FACT-1" == second.summary()

@@ -932,7 +932,7 @@ class TestAsk:
         assert ask.messages == (
             system("Sum up."),
             user(
-                "Summary so far:\nThey met.\n\nTranscript:\n"
+                'Summary so far:\n"They met."\n\nTranscript:\n'
                 '{"entry": "1", "role": "user", "text": "q1"}\n'
                 '{"entry": "2", "role": "assistant", "text": "a1"}'
             ),

@@ -17,7 +17,7 @@ from unabridged.asked import Asked
 from unabridged.background import failed
 from unabridged.contract import StrategyLike, Yielded
 from unabridged.differences import Diff, Seen
-from unabridged.endpoints import Count, Counted, acounted
+from unabridged.endpoints import Count, acounted
 from unabridged.errors import ConfigError
 from unabridged.fetching import Excerpt, Findings
 from unabridged.history import Event
@@ -36,11 +36,10 @@ from unabridged.stores.incarnations import takes_incarnation
 from unabridged.stores.protocol import AsyncStore, Store
 from unabridged.strategies.no_compaction import NoCompaction
 from unabridged.text.names import with_named_methods
-from unabridged.thread.deletions import unguarded
 from unabridged.tokens import Budget, TokenCounter
 from unabridged.usage import Usage
 from unabridged.views import View
-from unabridged.work import Do, Work
+from unabridged.work import Do, Locked, Work
 
 __all__ = ["AsyncMemory"]
 
@@ -91,7 +90,7 @@ class AsyncMemory(Settings):
         self._asking = asyncio.Lock()  # held while an endpoint counts
         self._asked = Asked()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._driver: asyncio.Task[Any] | None = None  # the task that runs an operation
+        self._running: set[asyncio.Task[Any] | None] = set()  # the tasks that run an operation
         self._tasks: set[asyncio.Task[TrimResult]] = set()  # a loop itself holds none
 
     @classmethod
@@ -411,72 +410,52 @@ class AsyncMemory(Settings):
 
     async def _drive(self, work: Work[T]) -> T:
         """
-        Run an operation; the lock is let go while a model answers.
+        Run an operation; only what is `Locked` of it runs under the lock.
         """
         loop = asyncio.get_running_loop()
         if self._loop is not loop:  # a lock is bound to its loop; scripts run one after another
-            self._loop, self._lock, self._driver = loop, asyncio.Lock(), None
+            self._loop, self._lock, self._running = loop, asyncio.Lock(), set()
             self._asking, self._asked = asyncio.Lock(), Asked()
-        task = asyncio.current_task()
-        if task is not None and self._driver is task:
+        me = asyncio.current_task()
+        if me in self._running:
             raise ConfigError(CALLED_ITSELF)
-        async with self._lock:
-            self._driver = task
-            try:
-                return await adrive(work if self._guards else unguarded(work), self._done)
-            finally:
-                self._driver = None
-
-    async def _done(self, request: Do | Count | Yielded) -> Any:
-        if isinstance(request, Do):
-            return await getattr(self._store, request.method)(*request.args, **request.options)
-
-        if isinstance(request, Count):
-            return await self._counted(request)
-
-        return await self._answer(request)
-
-    async def _counted(self, request: Count) -> Counted:
-        """
-        As `Memory._counted`.
-        """
-        self._asked.refuse_a_call_back()
-        task, self._driver = self._driver, None
-        self._lock.release()
+        self._running.add(me)
         try:
+            return await adrive(self._guarded(work), self._done)
+        finally:
+            self._running.discard(me)
+
+    async def _done(self, request: Do | Locked | Count | Yielded) -> Any:
+        if isinstance(request, Locked):
+            async with self._lock:
+                return await adrive(self._guarded(request.work), self._called)
+        if isinstance(request, Do):
+            return await self._called(request)
+
+        return await self._asked_of(request)
+
+    async def _called(self, request: Do) -> Any:
+        return await getattr(self._store, request.method)(*request.args, **request.options)
+
+    async def _asked_of(self, request: Count | Yielded) -> Any:
+        """
+        As `Memory._asked_of`.
+        """
+        if isinstance(request, Count):
+            self._asked.refuse_a_call_back()
+        else:
+            call = answering(request, self._ask, self._search, sync=False)
+        me = asyncio.current_task()
+        self._running.discard(me)
+        try:
+            if not isinstance(request, Count):
+                answer = call()
+                return checked(request, await answer if inspect.isawaitable(answer) else answer)
             async with self._asking:
                 with self._asked.now():
                     return await acounted(request)
         finally:
-            await _surely(self._lock.acquire())
-            self._driver = task
-
-    async def _answer(self, request: Yielded) -> Any:
-        call = answering(request, self._ask, self._search, sync=False)
-        task, self._driver = self._driver, None
-        self._lock.release()
-        try:
-            answer = call()
-            return checked(request, await answer if inspect.isawaitable(answer) else answer)
-        finally:
-            # also when cancelled: whoever drives this gives back a lock that it holds
-            await _surely(self._lock.acquire())
-            self._driver = task
-
-
-async def _surely(step: Any) -> None:
-    """
-    Await *step* to its end, whatever number of cancellations comes meanwhile.
-    """
-    task = asyncio.ensure_future(step)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
+            self._running.add(me)
 
 
 def _awaited(store: AsyncStore | Store) -> AsyncStore:

@@ -32,14 +32,14 @@ class Breaker:
 
     def __init__(self) -> None:
         self._failed: dict[_Key, _Failure] = {}
-        self._busy: dict[_Key, int] = {}
+        self._busy: list[_Key] = []  # a step of its own to add or take: threads ask at once
 
     @property
     def busy(self) -> bool:
         """
         Whether anybody is being asked in the background.
         """
-        return any(self._busy.values())
+        return bool(self._busy)
 
     def watched(
         self, work: Work[TrimResult], retry_after: int, *, background: bool
@@ -69,7 +69,7 @@ class Breaker:
                         continue
                     case Ask() if background and _key(request) not in asked:
                         asked.append(_key(request))
-                        self._busy[_key(request)] = self._busy.get(_key(request), 0) + 1
+                        self._busy.append(_key(request))
                     case _:
                         pass
                 try:
@@ -80,7 +80,7 @@ class Breaker:
                         self._fail(request, error, retry_after)
         finally:
             for key in asked:
-                self._busy[key] -= 1
+                self._busy.remove(key)
 
     def _shut(self) -> dict[_Key, _Failure]:
         """
@@ -104,7 +104,7 @@ class Breaker:
             )
             told.__cause__ = known.error
             return told
-        if self._busy.get(_key(ask)) and _key(ask) not in mine:
+        if _key(ask) in self._busy and _key(ask) not in mine:
             return OutcomeError("not asked, it is being answered in the background")
 
         return None

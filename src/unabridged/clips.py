@@ -21,6 +21,7 @@ from unabridged.messages import Message, Opaque, Part, Reasoning, Text
 from unabridged.options import plural
 from unabridged.pipeline import Pipeline, Strategy
 from unabridged.results import TrimResult, rewrite
+from unabridged.text import brief
 from unabridged.tokens import TokenCounter, kept
 from unabridged.tokens.from_client import FromClient
 from unabridged.views import View
@@ -260,6 +261,6 @@ def clips_only(instance: object, attribute: Any, value: tuple[object, ...]) -> N
         if not isinstance(step, Clip):
             msg = (
                 f"{type(instance).__name__}: `{attribute.name}` takes ClipToolResults, "
-                f"ClipArguments and ClipMessages, got {step!r}"
+                f"ClipArguments and ClipMessages, got {brief(step)}"
             )
             raise ConfigError(msg)

@@ -43,6 +43,7 @@ from unabridged.records import (
     Record,
     Reverted,
 )
+from unabridged.text import brief, cause
 
 __all__ = [
     "VERSION",
@@ -94,7 +95,7 @@ def record_of_text(text: str | bytes) -> Record:
     try:
         data = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
-        msg = f"damaged record: not JSON, {error}"
+        msg = f"damaged record: not JSON, {cause(error)}"
         raise CorruptLogError(msg) from error
 
     return record_from_json(data)
@@ -160,11 +161,14 @@ def _record(data: Mapping[str, Any]) -> Record:
     keys = {**data}
     version = keys.pop("v")
     if type(version) is not int or not 1 <= version <= VERSION:
-        msg = f"format version {version!r} is not known here ({VERSION} is); upgrade `unabridged`"
+        msg = (
+            f"format version {brief(version)} is not known here ({VERSION} is); "
+            "upgrade `unabridged`"
+        )
         raise ConfigError(msg)
     rec, at, kind = number(keys.pop("rec")), keys.pop("at"), keys.pop("kind")
     if type(at) is not float and type(at) is not int:
-        msg = f"'at' is no time but {at!r}"
+        msg = f"'at' is no time but {brief(at)}"
         raise ConfigError(msg)
     body: Body
     match kind:
@@ -183,10 +187,10 @@ def _record(data: Mapping[str, Any]) -> Record:
         case "forked" if version >= _SINCE["forked"]:
             body = Forked(words(keys.pop("thread")), number(keys.pop("upto")))
         case _:
-            msg = f"the kind {kind!r} is not known"
+            msg = f"the kind {brief(kind)} is not known"
             raise ConfigError(msg)
     if keys:
-        msg = f"the key {min(keys)!r} is not known"
+        msg = f"the key {brief(min(keys))} is not known"
         raise ConfigError(msg)
 
     return Record(rec, at, body)

@@ -24,6 +24,7 @@ from unabridged.messages import (
     ToolCall,
     ToolResult,
 )
+from unabridged.text import brief
 
 __all__ = ["Data", "message_data", "message_from_json", "message_of", "message_to_json"]
 
@@ -143,7 +144,7 @@ def _part_of(data: Any) -> Any:
     kind = keys.pop("type")
     make = _MAKERS.get(kind)
     if make is None:
-        msg = f"a part is of the unknown type {kind!r}"
+        msg = f"a part is of the unknown type {brief(kind)}"
         raise ConfigError(msg)
     if "extra" in keys:
         keys["extra"] = Json(keys["extra"])
@@ -157,7 +158,9 @@ def _opaque(*, provider: str, data: str) -> Opaque:
 
 def _image(*, width: int = 0, height: int = 0, **keys: Any) -> Image:
     if type(width) is not int or type(height) is not int:
-        msg = f"an image's width and height are whole numbers, not {width!r} and {height!r}"
+        msg = (
+            f"an image's width and height are whole numbers, not {brief(width)} and {brief(height)}"
+        )
         raise ConfigError(msg)
 
     return Image(width=width, height=height, **keys)

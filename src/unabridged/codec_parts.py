@@ -11,6 +11,7 @@ from unabridged.errors import ConfigError, CorruptLogError
 from unabridged.json_values import Json
 from unabridged.records import Change, Drop, Fold, Hold, Insert, Note
 from unabridged.spans import NOTHING, Span
+from unabridged.text import brief
 
 __all__ = [
     "change_from_json",
@@ -98,7 +99,7 @@ def change_of(data: Mapping[str, Any]) -> Change:
         case "hold":
             return Hold(**keys)
         case _:
-            msg = f"a change is of the unknown type {kind!r}"
+            msg = f"a change is of the unknown type {brief(kind)}"
             raise ConfigError(msg)
 
 

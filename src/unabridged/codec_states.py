@@ -27,6 +27,7 @@ from unabridged.links import Links, OpenCall
 from unabridged.records import Fold
 from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState, lasting
+from unabridged.text import brief
 
 __all__ = [
     "PARTS",
@@ -146,7 +147,7 @@ def _state(data: Mapping[str, Any]) -> ThreadState:
     version = keys.pop("v")
     if type(version) is not int or version not in _READ:
         known = f"{VERSION} is the newest"
-        msg = f"format version {version!r} is not known here ({known}); upgrade `unabridged`"
+        msg = f"format version {brief(version)} is not known here ({known}); upgrade `unabridged`"
         raise ConfigError(msg)
     rec, seq, links = number(keys.pop("rec")), number(keys.pop("seq")), _links_of(keys.pop("links"))
     fields = {name: _READERS[name](value) for name, value in keys.items()}

@@ -16,7 +16,7 @@ from unabridged.items import Item
 from unabridged.messages import Message, system, user
 from unabridged.results import TrimResult
 from unabridged.tokens import Budget, TokenCounter, exact, kept
-from unabridged.transcripts import line
+from unabridged.transcripts import line, quoted
 from unabridged.views import View
 
 __all__ = [
@@ -96,8 +96,10 @@ class Ask:
     def messages(self) -> tuple[Message, ...]:
         """
         The request: the prompt, the previous summary if there is one, then the transcript.
+
+        All but the prompt and our headings is JSON, so nothing in it can pass for a heading.
         """
-        earlier = f"Summary so far:\n{self.previous.text}\n\n" if self.previous else ""
+        earlier = f"Summary so far:\n{quoted(self.previous.text)}\n\n" if self.previous else ""
         limit = f"\nAnswer in at most {self.max_tokens} tokens." if self.max_tokens else ""
         return (
             system(f"{self.prompt}{limit}"),

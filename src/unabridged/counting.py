@@ -9,6 +9,7 @@ from unabridged.errors import ConfigError, LogConflictError
 from unabridged.messages import Message
 from unabridged.records import Noted
 from unabridged.stores.protocol import Receipt
+from unabridged.text import brief
 from unabridged.tokens import Kept
 from unabridged.tokens.calibrated import Calibrated
 from unabridged.tokens.from_client import FromClient
@@ -70,8 +71,8 @@ def reported(
     state = yield Do("state", (thread,))
     made_of = result.before.log.incarnation
     msg = (
-        f"report_usage: the result is of another thread than {thread!r}, or that was deleted "
-        "since; report to the memory that made it"
+        f"report_usage: the result is of another thread than {brief(thread)}, or that was "
+        "deleted since; report to the memory that made it"
     )
     if made_of and made_of != state.incarnation:
         raise ConfigError(msg)

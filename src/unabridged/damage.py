@@ -5,6 +5,7 @@ Damage in stored data: small checks, and what is wrong in words.
 from typing import Any
 
 from unabridged.errors import ConfigError
+from unabridged.text import brief, cause, short
 
 __all__ = ["DAMAGE", "damage", "flag", "number", "words"]
 
@@ -16,7 +17,7 @@ def number(value: Any) -> int:
     The value, if it is a whole number.
     """
     if type(value) is not int:
-        msg = f"expected a whole number, got {value!r}"
+        msg = f"expected a whole number, got {brief(value)}"
         raise ConfigError(msg)
 
     return value
@@ -27,7 +28,7 @@ def flag(value: Any) -> bool:
     The value, if it is true or false.
     """
     if type(value) is not bool:
-        msg = f"expected true or false, got {value!r}"
+        msg = f"expected true or false, got {brief(value)}"
         raise ConfigError(msg)
 
     return value
@@ -38,7 +39,7 @@ def words(value: Any) -> str:
     The value, if it is text.
     """
     if type(value) is not str:
-        msg = f"expected text, got {value!r}"
+        msg = f"expected text, got {brief(value)}"
         raise ConfigError(msg)
 
     return value
@@ -49,6 +50,6 @@ def damage(error: Exception) -> str:
     What is wrong, in words.
     """
     if isinstance(error, KeyError):
-        return f"{error} is missing"
+        return f"{short(str(error))} is missing"
 
-    return str(error)
+    return cause(error)

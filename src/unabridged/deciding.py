@@ -14,8 +14,9 @@ from unabridged.records import Body, Compacted, Drop, Forked, Pinned, Record, Re
 from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState
 from unabridged.stores.protocol import Receipt
+from unabridged.text import brief
 from unabridged.thread.deletions import TRIES, begun_anew
-from unabridged.work import Do, Work, whole
+from unabridged.work import Calls, Do, whole
 
 __all__ = ["How", "fork", "not_whole", "pin", "revert", "take_out"]
 
@@ -30,7 +31,7 @@ class _NothingThere(Exception):  # noqa: N818  a signal, not an error
     """
 
 
-def revert(thread: str, rec: int | None, seen: str = "") -> Work[Receipt]:
+def revert(thread: str, rec: int | None, seen: str = "") -> Calls[Receipt]:
     """
     Let record *rec*, or the newest write-back that counts, no longer count.
 
@@ -40,7 +41,7 @@ def revert(thread: str, rec: int | None, seen: str = "") -> Work[Receipt]:
     """
     whole(rec, "revert: rec")
 
-    def body(_: ThreadState) -> Work[Body]:
+    def body(_: ThreadState) -> Calls[Body]:
         decisions = yield Do("read", (thread,), {"marks": ("decided",)})
         if rec is None:
             return Reverted(_newest(thread, decisions))
@@ -48,7 +49,7 @@ def revert(thread: str, rec: int | None, seen: str = "") -> Work[Receipt]:
         if not isinstance(known.get(rec), Compacted | Reverted):
             could = [number for number, made in known.items() if not isinstance(made, Pinned)]
             msg = (
-                f"revert: record {rec} of thread {thread!r} is no write-back, retraction or "
+                f"revert: record {rec} of thread {brief(thread)} is no write-back, retraction or "
                 f"revert; those are {could or 'none'}"
             )
             raise ConfigError(msg)
@@ -67,11 +68,11 @@ def _newest(thread: str, decisions: Sequence[Record]) -> int:
     for record in reversed(decisions):
         if isinstance(record.body, Compacted) and record.rec in counting:
             return record.rec
-    msg = f"revert: thread {thread!r} has no write-back or retraction in force"
+    msg = f"revert: thread {brief(thread)} has no write-back or retraction in force"
     raise ConfigError(msg)
 
 
-def pin(thread: str, seq: int, seen: str = "", *, on: bool) -> Work[Receipt]:
+def pin(thread: str, seq: int, seen: str = "", *, on: bool) -> Calls[Receipt]:
     """
     Pin the block of entry *seq*, or let go of it.
 
@@ -80,13 +81,13 @@ def pin(thread: str, seq: int, seen: str = "", *, on: bool) -> Work[Receipt]:
     """
     what = "pin" if on else "unpin"
 
-    def body(_: ThreadState) -> Work[Body]:
+    def body(_: ThreadState) -> Calls[Body]:
         return Pinned((yield from _block(thread, seq, what)), on)
 
     return (yield from _insist(thread, body, what, seen))
 
 
-def take_out(thread: str, how: How, seq: int, seen: str = "") -> Work[Receipt | None]:
+def take_out(thread: str, how: How, seq: int, seen: str = "") -> Calls[Receipt | None]:
     """
     Take the block of entry *seq*, or all from it on, or all, out of the view.
 
@@ -95,9 +96,10 @@ def take_out(thread: str, how: How, seq: int, seen: str = "") -> Work[Receipt | 
     Raises:
         ConfigError: there is no such entry.
     """
+    whole(seq, f"{how}: seq", needed=True)
     name = "clear()" if how == "clear" else f"{how}({seq})"
 
-    def body(state: ThreadState) -> Work[Body]:
+    def body(state: ThreadState) -> Calls[Body]:
         span = Span.between(1, state.seq)
         if how != "clear":
             block = yield from _block(thread, seq, how)
@@ -114,7 +116,7 @@ def take_out(thread: str, how: How, seq: int, seen: str = "") -> Work[Receipt | 
         return None
 
 
-def fork(thread: str, name: str, at: int | None, seen: str = "") -> Work[Receipt]:
+def fork(thread: str, name: str, at: int | None, seen: str = "") -> Calls[Receipt]:
     """
     Begin the thread *name* with all records of this one up to *at*, or to its newest.
 
@@ -124,7 +126,7 @@ def fork(thread: str, name: str, at: int | None, seen: str = "") -> Work[Receipt
     """
     whole(at, "fork: at")
     if name == thread:
-        msg = f"fork: thread {thread!r} cannot be a fork of itself; give another name"
+        msg = f"fork: thread {brief(thread)} cannot be a fork of itself; give another name"
         raise ConfigError(msg)
     state: ThreadState = yield Do("state", (thread,))
     if at is not None:
@@ -132,17 +134,17 @@ def fork(thread: str, name: str, at: int | None, seen: str = "") -> Work[Receipt
     rec = state.rec if at is None else at
     if not 0 < rec <= state.rec:
         holds = f"it holds the records 1-{state.rec}" if state.rec else "it holds none"
-        empty = "" if rec else f"; `thread({name!r})` begins one that shares nothing"
-        msg = f"fork: thread {thread!r} has no record {rec}; {holds}{empty}"
+        empty = "" if rec else f"; `thread({brief(name)})` begins one that shares nothing"
+        msg = f"fork: thread {brief(thread)} has no record {rec}; {holds}{empty}"
         raise ConfigError(msg)
     if state.lost:
         raise StoreError(not_whole(thread, state.lost))
-    taken = f"fork: there is a thread {name!r} already; give another name or delete it first"
+    taken = f"fork: there is a thread {brief(name)} already; give another name or delete it first"
     if (yield Do("state", (name,))).rec:
         raise ConfigError(taken)
     unable = StoreError(
-        f"fork: the store of thread {thread!r} cannot make forks: it began thread {name!r} "
-        "without what that goes on from; `Store.append` says what it has to do with a Forked"
+        f"fork: the store of thread {brief(thread)} cannot make forks: it began thread "
+        f"{brief(name)} without what that goes on from; `Store.append` says what it has to do with a Forked"
     )
     only = {"expect": 0, "incarnation": state.incarnation}
     try:
@@ -165,7 +167,7 @@ def not_whole(thread: str, lost: Span) -> str:
     Why the records of a thread of which the store deleted entries cannot be replayed.
     """
     return (
-        f"thread {thread!r}: the store deleted the entries {lost} (retain=), "
+        f"thread {brief(thread)}: the store deleted the entries {lost} (retain=), "
         "so its records cannot be replayed; keep all, or copy the messages"
     )
 
@@ -179,8 +181,8 @@ def _still(thread: str, state: ThreadState, what: str, seen: str) -> None:
 
 
 def _insist(
-    thread: str, body: Callable[[ThreadState], Work[Body]], what: str, seen: str
-) -> Work[Receipt]:
+    thread: str, body: Callable[[ThreadState], Calls[Body]], what: str, seen: str
+) -> Calls[Receipt]:
     """
     Write a decision that leans on the whole log so far, anew if somebody wrote meanwhile.
 
@@ -204,16 +206,16 @@ def _insist(
             return receipt
 
 
-def _block(thread: str, seq: int, what: str) -> Work[Span]:
+def _block(thread: str, seq: int, what: str) -> Calls[Span]:
     """
     The entries of the block that entry *seq* is part of, as the log has it.
     """
-    whole(seq, f"{what}: seq")
+    whole(seq, f"{what}: seq", needed=True)
     found = yield Do("entries", (thread, Span.one(seq) if seq > 0 else NOTHING))
     if not found:
         state = yield Do("state", (thread,))
         there = f"its last one is {state.seq}" if state.seq else "it holds none"
-        msg = f"{what}: thread {thread!r} has no entry {seq}; {there}"
+        msg = f"{what}: thread {brief(thread)} has no entry {seq}; {there}"
         raise ConfigError(msg)
     first, last = found[0].head, seq
     for later, head in (yield Do("links", (thread,), {"after": seq})):

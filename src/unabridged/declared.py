@@ -44,10 +44,13 @@ from unabridged.strategies import (
     When,
     Window,
 )
+from unabridged.text import bounded, brief, short
 
 __all__ = ["from_data", "register", "to_data"]
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])
+
+VALUES = 100_000  # in the description of a strategy
 
 _CLASSES: dict[str, Any] = {
     known.__name__: known
@@ -101,13 +104,16 @@ def register(name: str) -> Callable[[Thing], Thing]:
     chain(newest)
     """
     if not isinstance(name, str) or not name:
-        msg = f"declared.register: expected a name for data to use, got {name!r:.80}"
+        msg = f"declared.register: expected a name for data to use, got {brief(name)}"
         raise ConfigError(msg)
 
     def keep(thing: Thing) -> Thing:
         taken = _CLASSES.get(name, _FUNCTIONS.get(name, thing))
         if taken != thing:
-            msg = f"declared: the name {name!r} stands for {taken!r} already; choose another"
+            msg = (
+                f"declared: the name {brief(name)} stands for {brief(taken)} already; choose "
+                "another"
+            )
             raise ConfigError(msg)
         if isinstance(cast("Any", thing), type) and not attrs.has(cast("Any", thing)):
             msg = f"declared: the class {thing.__name__} is no attrs class, so it has no options"
@@ -127,15 +133,22 @@ def to_data(strategy: Any) -> Any:
     Raises:
         ConfigError: it holds a function that is not registered.
     """
+    if isinstance(strategy, Sequence):
+        bounded(strategy, "declared", VALUES)
+
+    return _plain(strategy)
+
+
+def _plain(strategy: Any) -> Any:
     match strategy:
         case Pipeline(steps):
-            return [to_data(step) for step in steps]
+            return [_plain(step) for step in steps]
         case Custom(function):
             options = {k: True for k in ("replace", "strict") if getattr(strategy, k)}
             name = _name_of(function)
             return {"use": name, **options} if options else name
         case Sequence() if not isinstance(strategy, str):
-            return [to_data(step) for step in strategy]
+            return [_plain(step) for step in strategy]
         case _ if type(strategy) in _CLASSES.values():
             return {"use": _class_name(type(strategy)), **_options(strategy)}
         case _:
@@ -147,21 +160,22 @@ def from_data(data: Any) -> Strategy:
     The strategy that *data* describes; a function's name gives the function as a step.
 
     Raises:
-        ConfigError: a name is unknown or is not a strategy's, or an option is
-            missing, unknown or wrong.
+        ConfigError: a name is unknown or is not a strategy's, an option is missing,
+            unknown or wrong, or the data contain themselves or are nested too deep.
 
     >>> from_data({"use": "Window", "latest": 4})
     Traceback (most recent call last):
     unabridged.errors.ConfigError: declared: Window has no option `latest`; it has last, \
 down_to, at_least, opening, by, straddle, pin_system, count_pins, strict, replace
     """
+    bounded(data, "declared", VALUES)
     found = _read(data)
     if isinstance(found, Strategy):
         return found
     if type(found) in _PARTS or any(found is counter for counter in _COUNTERS):
         name = data if isinstance(data, str) else data["use"]
         msg = (
-            f"declared: {name} is not a strategy but an option of one, as in "
+            f"declared: {brief(name)} is not a strategy but an option of one, as in "
             "{'use': 'When', 'condition': {'use': 'Over', 'tokens': 8000}, …}"
         )
         raise ConfigError(msg)
@@ -180,7 +194,7 @@ def _read(data: Any) -> Any:
         case Mapping():
             return _built(data)
         case Sequence():
-            return chain(*(from_data(step) for step in data))
+            return chain(*(_read(step) for step in data))
         case _:
             msg = (
                 f"declared: expected a dict with `use`, a list of these, or a registered name, "
@@ -193,7 +207,7 @@ def _built(data: Mapping[str, Any]) -> Any:
     options = {name: value for name, value in data.items() if name != "use"}
     name = data.get("use")
     if not isinstance(name, str):
-        msg = f"declared: {dict(data)!r} does not say what to `use`, as in {{'use': 'Window'}}"
+        msg = f"declared: {brief(dict(data))} does not say what to `use`, as in {{'use': 'Window'}}"
         raise ConfigError(msg)
     if name in _FUNCTIONS:
         _only(name, options, ("replace", "strict"))
@@ -221,7 +235,8 @@ def _value(name: str, value: Any, field: Any) -> Any:
         return from_data(value)  # a counter is refused here, too
     if isinstance(value, str) and value not in {*_CLASSES, *_FUNCTIONS}:
         msg = (
-            f"declared: {name} cannot take {value!r} for `{field.name}`: text in its place is a "
+            f"declared: {name} cannot take {brief(value)} for `{field.name}`: text in its "
+            "place is a "
             f"registered name, one of {_names()}; a number has no quotes"
         )
         raise ConfigError(msg)
@@ -246,14 +261,18 @@ def _is_words(kind: Any) -> bool:
 def _only(name: str, options: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
     for option in options:
         if option not in allowed:
-            msg = f"declared: {name} has no option `{option}`; it has {', '.join(allowed)}"
+            told = short(option) if isinstance(option, str) else brief(option)
+            msg = f"declared: {name} has no option `{told}`; it has {', '.join(allowed)}"
             raise ConfigError(msg)
 
 
 def _known(name: str) -> Any:
     known = _CLASSES.get(name) or _FUNCTIONS.get(name)
     if known is None:
-        msg = f"declared: {name!r} is not registered; known are {_names()}; see declared.register"
+        msg = (
+            f"declared: {brief(name)} is not registered; known are {_names()}; see "
+            "declared.register"
+        )
         raise ConfigError(msg)
 
     return known
@@ -273,7 +292,7 @@ def _options(strategy: Any) -> dict[str, Any]:
         if isinstance(value, tuple) and _is_words(field.type):
             options[field.name] = list(value)
         else:
-            options[field.name] = value if plain else to_data(value)
+            options[field.name] = value if plain else _plain(value)
 
     return options
 
@@ -286,8 +305,9 @@ def _name_of(function: Any) -> str:
     for name, known in _FUNCTIONS.items():
         if known is function or known == function:
             return name
+    told = short(label(function)) if callable(function) else brief(function)
     msg = (
-        f"declared: {label(function)} is not registered, so data cannot name it; "
+        f"declared: {told} is not registered, so data cannot name it; "
         'write @declared.register("a name") above it'
     )
     raise ConfigError(msg)

@@ -14,6 +14,7 @@ from unabridged.errors import ConfigError
 from unabridged.explained import one_line
 from unabridged.items import Item
 from unabridged.spans import NOTHING, Span
+from unabridged.text import brief
 from unabridged.trim_result import TrimResult
 from unabridged.views import View
 
@@ -146,7 +147,7 @@ def _items(shown: object, name: str) -> Sequence[Item]:
     if isinstance(shown, TrimResult):
         return shown.sent
     if not isinstance(shown, View):
-        msg = f"diff: {name} must be a record's number, a View or a TrimResult, got {shown!r}"
+        msg = f"diff: {name} must be a record's number, a View or a TrimResult, got {brief(shown)}"
         raise ConfigError(msg)
     if shown.hidden:
         msg = (

@@ -16,6 +16,7 @@ from unabridged.asked import CALLED_BACK
 from unabridged.errors import ConfigError, FormatError, NeedsAsyncError, OutcomeError
 from unabridged.framing import ONE, TOOLS, Framed, Request, framed, needed
 from unabridged.messages import Message
+from unabridged.text import brief
 from unabridged.tokens.from_client import FromClient
 from unabridged.tokens.kept import Kept
 
@@ -143,7 +144,10 @@ def _asked(endpoint: FromClient, request: Request) -> Answer:
         if inspect.isawaitable(given):
             if inspect.iscoroutine(given):
                 given.close()
-            msg = f"{endpoint!r}: the answer is awaitable; use AsyncMemory, or give a sync client"
+            msg = (
+                f"{brief(endpoint)}: the answer is awaitable; use AsyncMemory, or give a sync "
+                "client"
+            )
             return NeedsAsyncError(msg)
         return _tokens(endpoint, given)
     except Exception as error:  # noqa: BLE001  whatever it is, the rough count stands in
@@ -186,7 +190,7 @@ def _tokens(endpoint: FromClient, response: Any) -> int:
     name = "input_tokens" if endpoint.api == "anthropic" else "total_tokens"
     tokens = getattr(response, name, None)
     if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 1:
-        shown = f"{name}={tokens!r} in {type(response).__name__}"
+        shown = f"{name}={brief(tokens)} in {type(response).__name__}"
         msg = f"the answer is no number of tokens, 1 or more: {shown}"
         raise OutcomeError(msg)
 
@@ -237,6 +241,6 @@ def _warning(endpoint: FromClient, missed: int, error: Exception | None) -> str:
     messages = "1 message counts" if missed == 1 else f"{missed:,} messages count"
 
     return (
-        f"count {endpoint!r}: {messages} roughly, as the endpoint gave no number ({shown}); "
+        f"count {brief(endpoint)}: {messages} roughly, as the endpoint gave no number ({shown}); "
         "the next context asks again"
     )

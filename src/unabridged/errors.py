@@ -19,7 +19,8 @@ UnabridgedError
 ├── FormatError           a provider's message has another form than its API's
 └── ConfigError           a value was built from what it cannot hold (a `ValueError`)
     ├── CallError             a call gave arguments that are not taken (a `TypeError`)
-    └── UnknownNameError      there is no attribute of that name (an `AttributeError`)
+    ├── UnknownNameError      there is no attribute of that name (an `AttributeError`)
+    └── JsonError             a value was built from what JSON cannot hold (a `FormatError` too)
 ```
 
 Every message says which step, what was wrong, which numbers, and what to do.
@@ -32,6 +33,7 @@ __all__ = [
     "CorruptLogError",
     "CountError",
     "FormatError",
+    "JsonError",
     "LogConflictError",
     "LogError",
     "NeedsAnswerError",
@@ -159,4 +161,13 @@ class CallError(ConfigError, TypeError):
 class UnknownNameError(ConfigError, AttributeError):
     """
     There is no attribute of that name, or it cannot be set; the message says what to do.
+    """
+
+
+class JsonError(FormatError, ConfigError):
+    """
+    JSON cannot hold a value: it contains itself, is nested too deep, or is of another kind.
+
+    Whoever loads a provider's messages and whoever builds their own may meet one, so it
+    is both a `FormatError` and a `ConfigError`.
     """

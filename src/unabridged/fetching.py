@@ -10,20 +10,24 @@ from collections.abc import Iterable, Iterator
 from attrs import field, frozen
 
 from unabridged.errors import ConfigError
-from unabridged.finding import around, occurrences, pattern_of, words_of
+from unabridged.finding import EFFORT, Found, around, folded, occurrences, words_of
 from unabridged.handles import Handle, pieces_of
 from unabridged.messages import Message
 from unabridged.originals import original
 from unabridged.records import Entry
 from unabridged.spans import Span
 from unabridged.states import ThreadState
+from unabridged.text import TOO_LARGE, brief
 from unabridged.work import Do, Work
 
 __all__ = ["Excerpt", "Findings", "fetch", "find"]
 
 PLACES = 20  # of a text that are shown; how many there are is said
 MARGIN = 80  # characters on each side of one
-SLICE = 256  # entries that are read at once
+SLICE = 256  # entries that are read at once, at most
+FEWEST = 16  # which are read first: nobody knows how long they are
+FAR = 8  # slices behind which the call of a result is looked for no more
+EACH = 100  # characters that an entry costs beside its text
 MOST_HITS = 100
 MOST_WORDS = 32  # each is looked for in each entry
 MOST_LETTERS = 5_000
@@ -35,13 +39,15 @@ class Excerpt:
     A part of what an entry held: *text* from *start* to before *stop*, of *length* characters.
 
     *found* are the places where words were found in it, at most 20 of them, each
-    with some characters around; *hits* says how many there are.
+    with some characters around; *hits* says how many there are. Of a text that takes
+    long to search a part is searched: *more* is the character where the search goes
+    on, 0 if it came to the end.
 
     >>> from unabridged import Memory, user
     >>> memory = Memory()
     >>> _ = memory.append(user("My name is Ana."))
     >>> memory.fetch("1", start=3, length=4)
-    Excerpt(handle='1', text='name', start=3, stop=7, length=15, found=(), hits=0)
+    Excerpt(handle='1', text='name', start=3, stop=7, length=15, found=(), hits=0, more=0)
     """
 
     handle: str
@@ -51,6 +57,7 @@ class Excerpt:
     length: int
     found: "tuple[Excerpt, ...]" = ()
     hits: int = 0
+    more: int = field(default=0, kw_only=True)
 
 
 @frozen
@@ -59,8 +66,9 @@ class Findings:
     Where words were found in a transcript, newest entry first.
 
     *every* says whether each of the entries holds all of the words; where none
-    does, those that hold some are given. *more* is the entry before which the
-    search goes on; 0 if it is at its end.
+    does, those that hold some are given. One call reads a few million characters:
+    *more* is the entry before which the search goes on, also where nothing is found
+    yet; 0 if it is at its end.
 
     >>> Findings().found
     ()
@@ -90,7 +98,7 @@ def fetch(  # noqa: PLR0913  what is wanted of it
     known = Handle.read(handle)
     if known is None:
         msg = (
-            f"fetch: {handle!r:.80} is no handle; one is the number of an entry, such as '12', or "
+            f"fetch: {brief(handle)} is no handle; one is the number of an entry, such as '12', or "
             "'12.2' for the second of several calls or results in it"
         )
         raise ConfigError(msg)
@@ -109,7 +117,7 @@ def fetch(  # noqa: PLR0913  what is wanted of it
         msg = f"fetch: '{known}' has {len(text)} characters, so `start` cannot be {start}"
         raise ConfigError(msg)
     stop = len(text) if length is None else min(len(text), start + length)
-    places, hits = ([], 0) if find is None else occurrences(text, find, start, stop)
+    found = Found([], 0, stop, 0) if find is None else occurrences(text, find, start, stop)
 
     return Excerpt(
         str(known),
@@ -117,8 +125,9 @@ def fetch(  # noqa: PLR0913  what is wanted of it
         start,
         stop,
         len(text),
-        tuple(_excerpts(str(known), text, places)),
-        hits,
+        tuple(_excerpts(str(known), text, found.places)),
+        found.hits,
+        more=found.stop if found.stop < stop else 0,
     )
 
 
@@ -130,18 +139,20 @@ def _entry(thread: str, handle: Handle, *, retracted: bool) -> Work[Entry]:
     seq = handle.seq
     if seq > state.seq:
         there = f"they are 1 to {state.seq}" if state.seq else "it holds none"
-        msg = f"fetch: thread {thread!r} has no entry {seq}; {there}"
+        msg = f"fetch: thread {brief(thread)} has no entry {seq}; {there}"
         raise ConfigError(msg)
     if not retracted and seq in state.retracted:
         msg = (
-            f"fetch: entry {seq} was taken out of thread {thread!r} by hand (retract, rewind or "
+            f"fetch: entry {seq} was taken out of thread {brief(thread)} by hand (retract, "
+            "rewind or "
             "clear); only people read it, by retracted=True"
         )
         raise ConfigError(msg)
     found = yield Do("entries", (thread, Span.one(seq)))
     if not found:
         msg = (
-            f"fetch: entry {seq} of thread {thread!r} was deleted; its store keeps only the newest"
+            f"fetch: entry {seq} of thread {brief(thread)} was deleted; its store keeps only "
+            "the newest"
         )
         raise ConfigError(msg)
     entry: Entry = found[0]
@@ -164,7 +175,8 @@ def find(  # noqa: PLR0913  what is wanted of it
 
     Messages in *seen* are passed over, and what tools of names in *exclude* were asked and gave.
 
-    The log is read in slices, from the end. Where no entry holds all, the newest that hold some.
+    The log is read in slices, from the end, for as long as the effort of a call lasts; an
+    entry is read to its end. Where no entry holds all, the newest that hold some.
 
     Raises:
         ConfigError: there are no words, or a number is wrong.
@@ -174,44 +186,112 @@ def find(  # noqa: PLR0913  what is wanted of it
     _number("find: `last`", last, least=1, most=MOST_HITS)
     if before is not None:
         _number("find: `before`", before, least=1)
-    patterns = [pattern_of(word) for word in words]
     state: ThreadState = yield Do("state", (thread,))
     stop = state.seq if before is None else min(state.seq, before - 1)
     left = Span.between(1, stop) - state.lost
     left = left if retracted else left - state.retracted
-    every: list[Excerpt] = []
-    some: list[Excerpt] = []
-    while left and len(every) < last:
-        entries, left = yield from _newest(thread, left, with_calls=bool(names))
-        passed = _of_tools(entries, names) if names else frozenset[int]()
+    search = _Search(query, words, last, names, seen)
+    at, size = 0, FEWEST
+    while left and not search.done:
+        entries, left = yield from _newest(thread, left, size, with_calls=bool(names))
+        letters = search.read(entries)
+        size = min(SLICE, 2 * size) if letters < EFFORT // 8 else max(1, size // 4)
+        at = search.at
+    found = search.every or search.some
+    more = int(found[-1].handle) if len(found) == last else at if search.done or left else 0
+
+    return Findings(
+        tuple(found), every=bool(search.every) or not search.some, more=more if more > 1 else 0
+    )
+
+
+class _Search:
+    """
+    What was found so far, *at* which entry it is, and whether it has done enough.
+    """
+
+    def __init__(
+        self,
+        query: str,
+        words: tuple[str, ...],
+        last: int,
+        names: tuple[str, ...],
+        seen: frozenset[Message],
+    ) -> None:
+        self.every: list[Excerpt] = []
+        self.some: list[Excerpt] = []
+        self.at = 0
+        self._query, self._last, self._names, self._seen = query, last, names, seen
+        self._words = tuple(dict.fromkeys(map(folded, words)))
+        self._effort = EFFORT
+
+    @property
+    def done(self) -> bool:
+        """
+        Whether the call has found or read enough.
+        """
+        return len(self.every) == self._last or self._effort <= 0
+
+    def read(self, entries: list[Entry]) -> int:
+        """
+        Look through entries, the newest first; how many letters were read.
+        """
+        passed = _of_tools(entries, self._names) if self._names else frozenset[int]()
+        letters = 0
         for entry in reversed(entries):
-            out = entry.seq in passed or entry.message in seen
-            text = "" if out else original(entry.message)
-            held = sum(pattern.search(text) is not None for pattern in patterns) if text else 0
-            if held == len(words):
-                every.append(_hit(entry.seq, text, query))
-            elif held and not every and len(some) < last:
-                some.append(_hit(entry.seq, text, query))
-            if len(every) == last:
+            if self.done:
                 break
-    found = every or some
-    more = int(found[-1].handle) if len(found) == last else 0
+            self.at = entry.seq
+            out = entry.seq in passed or entry.message in self._seen
+            text = "" if out else original(entry.message)
+            letters += len(text)
+            self._effort -= len(text) * (len(self._words) + 1) + EACH
+            if text:
+                self._look(entry.seq, text)
 
-    return Findings(tuple(found), every=bool(every) or not some, more=more if more > 1 else 0)
+        return letters
+
+    def _look(self, seq: int, text: str) -> None:
+        plain = folded(text)
+        places = [at for word in self._words if (at := plain.find(word)) >= 0]
+        if len(places) == len(self._words):
+            self.every.append(self._hit(seq, text, min(places)))
+        elif places and not self.every and len(self.some) < self._last:
+            self.some.append(self._hit(seq, text, min(places)))
+
+    def _hit(self, seq: int, text: str, first: int) -> Excerpt:
+        """
+        The part of an entry's text where the words stand first, together if they do.
+        """
+        effort = max(EFFORT // 8, self._effort)
+        found = occurrences(text, self._query, most=1, effort=effort)
+        if not found.places:  # they stand behind all that was searched
+            found = occurrences(text, self._query, first, most=1, effort=effort)
+        self._effort -= found.effort
+        place = around(text, found.places[0], MARGIN)
+        part = text[place.start : place.stop]
+
+        return Excerpt(str(Handle(seq)), part, place.start, place.stop, len(text), hits=found.hits)
 
 
-def _newest(thread: str, left: Span, *, with_calls: bool) -> Work[tuple[list[Entry], Span]]:
+def _newest(
+    thread: str, left: Span, size: int, *, with_calls: bool
+) -> Work[tuple[list[Entry], Span]]:
     """
     The newest of the entries *left*, back to the calls of results among them, and which then are.
     """
-    entries: list[Entry] = []
+    slices: list[tuple[Entry, ...]] = []
     while left:
-        entries = [*(yield Do("entries", (thread, left.tail(SLICE)))), *entries]
-        left = left - left.tail(SLICE)
-        if not with_calls or not _lacks_calls(entries):
+        newest = left.tail(size)
+        slices.append((yield Do("entries", (thread, newest))))
+        left = left - newest
+        size = SLICE
+        if not with_calls or len(slices) > FAR:
+            break
+        if not _lacks_calls([entry for each in reversed(slices) for entry in each]):
             break
 
-    return entries, left
+    return [entry for each in reversed(slices) for entry in each], left
 
 
 def _lacks_calls(entries: Iterable[Entry]) -> bool:
@@ -248,23 +328,6 @@ def _of_tools(entries: Iterable[Entry], names: tuple[str, ...]) -> frozenset[int
     return frozenset(found)
 
 
-def _hit(seq: int, text: str, query: str) -> Excerpt:
-    """
-    The part of an entry's text where the words stand first.
-    """
-    places, hits = occurrences(text, query, most=1)
-    place = around(text, places[0], MARGIN)
-
-    return Excerpt(
-        str(Handle(seq)),
-        text[place.start : place.stop],
-        place.start,
-        place.stop,
-        len(text),
-        hits=hits,
-    )
-
-
 def _excerpts(handle: str, text: str, places: list[range]) -> Iterator[Excerpt]:
     """
     The places with the text around them, the first twenty that no other shows.
@@ -288,9 +351,9 @@ def _words(query: object, name: str) -> tuple[str, ...]:
     """
     words = words_of(query) if isinstance(query, str) else ()
     if not words:
-        msg = f"{name} takes words to look for, got {query!r:.80}"
+        msg = f"{name} takes words to look for, got {brief(query)}"
         raise ConfigError(msg)
-    letters = sum(map(len, words))
+    letters = len("".join(query.split())) if isinstance(query, str) else 0
     if len(words) > MOST_WORDS or letters > MOST_LETTERS:
         msg = (
             f"{name} takes up to {MOST_WORDS} words of {MOST_LETTERS:,} characters together, got "
@@ -302,9 +365,12 @@ def _words(query: object, name: str) -> tuple[str, ...]:
 
 
 def _names(exclude: object) -> tuple[str, ...]:
-    names = (exclude,) if isinstance(exclude, str) else exclude
-    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
-        msg = f"find: `exclude` takes the name of a tool, or several, got {exclude!r:.80}"
+    try:
+        names = (exclude,) if isinstance(exclude, str) else tuple(exclude)  # type: ignore[arg-type]
+    except Exception:  # noqa: BLE001  whatever it is, it is no names
+        names = (None,)
+    if not all(isinstance(name, str) for name in names):
+        msg = f"find: `exclude` takes the name of a tool, or several, got {brief(exclude)}"
         raise ConfigError(msg)
 
     return tuple(names)
@@ -312,7 +378,7 @@ def _names(exclude: object) -> tuple[str, ...]:
 
 def _number(name: str, number: object, *, least: int = 0, most: int | None = None) -> None:
     sound = isinstance(number, int) and not isinstance(number, bool)
-    if not sound or number < least or (most is not None and number > most):  # type: ignore[operator]
+    if not sound or not least <= number <= (TOO_LARGE if most is None else most):  # type: ignore[operator]
         much = "or more" if most is None else f"to {most}"
-        msg = f"{name} takes an int of {least} {much}, got {number!r:.80}"
+        msg = f"{name} takes an int of {least} {much}, got {brief(number)}"
         raise ConfigError(msg)

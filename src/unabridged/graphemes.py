@@ -10,6 +10,7 @@ import unicodedata
 
 __all__ = ["cut_after", "cut_before"]
 
+LONGEST = 1_000  # code points of one character; a longer one is cut
 _JOINER = "\u200d"
 _VIRAMA = 9  # the combining class of signs that tie the next consonant to the one before
 _MARKS = frozenset({"Mn", "Me", "Mc"})
@@ -34,7 +35,8 @@ def cut_before(text: str, place: int) -> int:
     >>> cut_before("cafe\u0301s", 4), cut_before("cafe\u0301s", 5)
     (3, 5)
     """
-    while 0 < place < len(text) and _tied(text, place):
+    first = place - LONGEST
+    while max(0, first) < place < len(text) and _tied(text, place):
         place -= 1
 
     return place
@@ -47,7 +49,8 @@ def cut_after(text: str, place: int) -> int:
     >>> cut_after("cafe\u0301s", 4)
     5
     """
-    while 0 < place < len(text) and _tied(text, place):
+    last = place + LONGEST
+    while 0 < place < min(len(text), last) and _tied(text, place):
         place += 1
 
     return place
@@ -69,7 +72,7 @@ def _tied(text: str, place: int) -> bool:
     if not (_within(left, _FLAGS) and _within(right, _FLAGS)):
         return False
     start = place
-    while start and _within(text[start - 1], _FLAGS):
+    while start > place - 2 * LONGEST and start and _within(text[start - 1], _FLAGS):
         start -= 1
 
     return (place - start) % 2 == 1

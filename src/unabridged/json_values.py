@@ -24,12 +24,14 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from unabridged.errors import ConfigError
+from unabridged.errors import ConfigError, JsonError, UnabridgedError
+from unabridged.text import DEEPEST, bounded, brief, cause, is_small
 
 __all__ = [
     "Json",
     "JsonValue",
     "joined",
+    "json_object",
     "json_of",
     "json_text",
     "object_in",
@@ -45,9 +47,8 @@ A value that JSON can hold: what is in it is checked when it runs.
 """
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-DEEPEST = 200  # what any stack can still read
+PATH = 100  # characters of a path in an error
 _KINDS = {list: "a list", str: "text", bool: "a boolean", type(None): "null"}
-_PLAIN = frozenset({str, int, bool, type(None), float})
 _decode = json.JSONDecoder().raw_decode
 _SPACE_OR_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\s+')
 
@@ -150,10 +151,11 @@ class Json(Mapping[str, Any]):
         try:
             json.loads(text, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
-            msg = f"Json: not JSON text ({error}): {text[:80]!r}; use json_of(value) for a value"
-            raise ConfigError(msg) from error
+            told = cause(error)
+            msg = f"Json: not JSON text ({told}): {brief(text)}; use json_of(value) for a value"
+            raise JsonError(msg) from error
         if text.count("[") + text.count("{") > DEEPEST:
-            _check(json.loads(text), "Json")
+            bounded(json.loads(text), "Json")
         object.__setattr__(self, "text", _compact(text))
 
     @property
@@ -224,13 +226,13 @@ def json_of(value: object, where: str = "json") -> Json:
     The value as `Json`; a `Json` is taken as it is.
 
     Raises:
-        ConfigError: JSON cannot hold it; the message names the key's path.
+        JsonError: JSON cannot hold it; the message names the key's path.
 
     >>> json_of({"a": [1, 2]}).text
     '{"a":[1,2]}'
     >>> json_of({"at": {1, 2}}, "metadata")
     Traceback (most recent call last):
-    unabridged.errors.ConfigError: metadata.at: JSON cannot hold a set; convert it first
+    unabridged.errors.JsonError: metadata.at: JSON cannot hold a set; convert it first
     """
     if type(value) is Json:
         return value
@@ -238,56 +240,89 @@ def json_of(value: object, where: str = "json") -> Json:
     if text is not None:
         return trusted(text)
     try:
-        _check(value, where)
+        bounded(value, where)
+        _check(value, [where])
         return trusted(json_text(value))
-    except RecursionError as error:
-        msg = f"{where}: nested too deep for JSON, or it contains itself"
-        raise ConfigError(msg) from error
-    except ValueError as error:
-        msg = f"{where}: JSON cannot hold this ({error})"
-        raise error if isinstance(error, ConfigError) else ConfigError(msg) from error
+    except UnabridgedError:
+        raise
+    except Exception as error:
+        msg = f"{where}: JSON cannot hold this ({cause(error)})"
+        raise JsonError(msg) from error
+
+
+def json_object(value: Mapping[Any, Any], where: str) -> Json:
+    """
+    A mapping of any kind as `Json`.
+
+    Raises:
+        JsonError: JSON cannot hold it, or it cannot be read.
+
+    >>> from types import MappingProxyType
+    >>> json_object(MappingProxyType({"a": 1}), "metadata").text
+    '{"a":1}'
+    """
+    try:
+        plain = dict(value)
+    except Exception as error:
+        msg = f"{where}: reading it raised {type(error).__name__}: {cause(error)}"
+        raise JsonError(msg) from error
+
+    return json_of(plain, where)
 
 
 def sound_json(value: object) -> str | None:
     """
     The text of a value that is plainly sound, so that no path need be walked; else None.
 
-    For others there is `json_of`, which takes more, or says what is wrong.
-    Encoding alone refuses all that `_check` does but two things: it makes text
-    of keys that are none, and does not see how deep a value is. Few brackets
-    cannot be deep, and end the loop: what contains itself is not encoded.
+    For others there is `json_of`, which takes more, or says what is wrong. Few
+    lists and dicts cannot be nested deep, and cannot contain themselves.
 
     >>> sound_json({"a": [1, 2]}), sound_json({"at": {1, 2}})
     ('{"a":[1,2]}', None)
     """
+    if not is_small(value):
+        return None
     try:
         text = "".join(_pieces(value, 0))
         if not text.isascii():
             text = _storable(text)
-    except (TypeError, ValueError, RecursionError):
-        return None
-    if len(text) > DEEPEST and text.count("[") + text.count("{") > DEEPEST:
+    except (TypeError, ValueError, RecursionError, MemoryError):
         return None
 
-    return text if _is_sound(value) else None
+    return text
 
 
-def _is_sound(value: object) -> bool:
-    nested: list[Any] = [value]
-    for outer in nested:
-        kind = type(outer)
-        if kind is dict:
-            for key, inner in outer.items():
-                if type(key) is not str:
-                    return False
-                if type(inner) not in _PLAIN:
-                    nested.append(inner)
-        elif kind is list or kind is tuple:
-            nested += [inner for inner in outer if type(inner) not in _PLAIN]
-        elif kind not in _PLAIN:
-            return False
-
-    return True
+def _check(value: object, path: list[str]) -> None:
+    """
+    Say where in a value stands what JSON has no form for.
+    """
+    waiting: list[tuple[tuple[str, ...], object]] = [(tuple(path), value)]
+    seen: set[int] = set()
+    while waiting:
+        at, held = waiting.pop()
+        if held is None or isinstance(held, str | int) or id(held) in seen:
+            continue
+        match held:
+            case float():
+                if not math.isfinite(held):
+                    msg = f"{_path(at)}: JSON cannot hold the float {held}; use None or a string"
+                    raise JsonError(msg)
+            case dict():
+                seen.add(id(held))
+                for key in held:
+                    if not isinstance(key, str):
+                        told = brief(key)
+                        use = f"; use {brief(str(key))}" if isinstance(key, int | float) else ""
+                        msg = f"{_path(at)}: JSON keys are text, got {told}{use}"
+                        raise JsonError(msg)
+                waiting += [((*at, f".{key}"), inner) for key, inner in reversed(held.items())]
+            case list() | tuple():
+                seen.add(id(held))
+                inside = [((*at, f"[{number}]"), inner) for number, inner in enumerate(held)]
+                waiting += reversed(inside)
+            case _:
+                msg = f"{_path(at)}: JSON cannot hold a {type(held).__name__}; convert it first"
+                raise JsonError(msg)
 
 
 def strict_value(text: str) -> object:
@@ -325,29 +360,17 @@ def _finite(text: str) -> float:
     return number
 
 
-def _check(value: object, path: str, depth: int = 0) -> None:
-    if depth > DEEPEST:
-        msg = f"{path[:80]}…: nested over {DEEPEST} deep, or it contains itself; flatten it"
-        raise ConfigError(msg)
-    if value is None or isinstance(value, str | int):
-        return
-    match value:
-        case float():
-            if not math.isfinite(value):
-                msg = f"{path}: JSON cannot hold the float {value}; use None or a string"
-                raise ConfigError(msg)
-        case dict():
-            for key, inner in value.items():
-                if not isinstance(key, str):
-                    msg = f"{path}: JSON keys are text, got {key!r}; use {str(key)!r}"
-                    raise ConfigError(msg)
-                _check(inner, f"{path}.{key}", depth + 1)
-        case list() | tuple():
-            for number, inner in enumerate(value):
-                _check(inner, f"{path}[{number}]", depth + 1)
-        case _:
-            msg = f"{path}: JSON cannot hold a {type(value).__name__}; convert it first"
-            raise ConfigError(msg)
+def _path(pieces: Sequence[str]) -> str:
+    """
+    Where a value stands, in so many characters at most.
+    """
+    text = ""
+    for piece in pieces:
+        text += piece[:PATH]
+        if len(text) > PATH:
+            return f"{text[:PATH]}…"
+
+    return text
 
 
 def _compact(text: str) -> str:

@@ -3,8 +3,7 @@ What a memory does, without doing it: each operation as a generator of requests.
 
 `Memory` and `AsyncMemory` drive these: a `Do` is a call of the store, a `Count`
 a question for an endpoint, anything else one for a model. So the logic stands
-here once, for sync and async, and the lock that guards it is let go while
-anybody but the store answers.
+here once, for sync and async; what is `Locked` is guarded by the memory's lock.
 """
 
 import logging
@@ -37,10 +36,11 @@ from unabridged.snapshots import restored, snapshot
 from unabridged.spans import Span
 from unabridged.states import ThreadState, rebuilt
 from unabridged.stores.protocol import Receipt
+from unabridged.text import brief
 from unabridged.trees import newest_text
 from unabridged.viewing import Loaded
 from unabridged.views import View
-from unabridged.work import Do, Work, whole
+from unabridged.work import Do, Locked, Work, whole
 
 __all__ = ["Appends", "Keeper"]
 
@@ -101,17 +101,15 @@ class Keeper(Retriever):
                 msg = f"append: expected messages, got {type(message).__name__}; {do}"
                 raise ConfigError(msg)
         if not isinstance(pin, bool):
-            msg = f"append: `pin` must be True or False, got {pin!r:.80}"
+            msg = f"append: `pin` must be True or False, got {brief(pin)}"
             raise ConfigError(msg)
         whole(expect, "append: expect")
         if not messages:
             return Appends()
         bodies = [Appended(0, message, pin) for message in messages]
-        options = {"expect": expect}
-        if expect and self.seen:  # a record of the thread that was read, not of one begun since
-            options["incarnation"] = self.seen
-        receipt = yield Do("append", (self.thread, bodies), options)
-        self._took(receipt)
+        # a record of the thread that was read, not of one begun since
+        seen = self.seen if expect and self.seen else None
+        receipt = yield from self._append(bodies, expect, seen)
         if receipt.state.late:
             self._tell_of_late(receipt)
 
@@ -155,12 +153,12 @@ class Keeper(Retriever):
         """
         while at is None:
             try:
-                loaded = yield from self._current()
-                if loaded.view().hidden:
-                    yield from self._load(loaded, Unloaded(everything=True))
+                loaded, own = yield from self._current()
+                if not own.hidden:
+                    return own
+                yield from self._load(loaded, own, Unloaded(everything=True))
             except Moved:
                 continue
-            return loaded.view()
         whole(at, what)
 
         return (yield from self._of_one(lambda: self._view_at(at)))
@@ -191,8 +189,8 @@ class Keeper(Retriever):
         """
         Let record *rec*, or the newest write-back that counts, no longer count.
         """
-        receipt = yield from deciding.revert(self.thread, rec, self.seen)
-        self._took(receipt)
+        work = deciding.revert(self.thread, rec, self.seen)
+        receipt: Receipt = yield Locked(self._taking(work))
         for skipped in receipt.state.skipped:
             logger.warning("thread %r: %s", self.thread, skipped)
 
@@ -202,8 +200,8 @@ class Keeper(Retriever):
         """
         Pin the block of entry *seq*, or let go of it.
         """
-        receipt = yield from deciding.pin(self.thread, seq, self.seen, on=on)
-        self._took(receipt)
+        work = deciding.pin(self.thread, seq, self.seen, on=on)
+        receipt: Receipt = yield Locked(self._taking(work))
 
         return receipt.records[0]
 
@@ -211,12 +209,10 @@ class Keeper(Retriever):
         """
         Take entries out of the view: the block of *seq*, all from it on, or all.
         """
-        receipt = yield from deciding.take_out(self.thread, how, seq, self.seen)
-        if receipt is None:
-            return None
-        self._took(receipt)
+        work = deciding.take_out(self.thread, how, seq, self.seen)
+        receipt: Receipt | None = yield Locked(self._taking(work))
 
-        return receipt.records[0]
+        return None if receipt is None else receipt.records[0]
 
     def fork(self, name: str, at: int | None) -> Work[Receipt]:
         """
@@ -323,7 +319,7 @@ class Keeper(Retriever):
         state = yield from self._state()
         if state.rec:
             msg = (
-                f"from_dict: thread {self.thread!r} holds {state.rec} records already; "
+                f"from_dict: thread {brief(self.thread)} holds {state.rec} records already; "
                 "give another thread= or delete it first"
             )
             raise ConfigError(msg)

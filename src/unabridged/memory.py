@@ -17,7 +17,7 @@ from unabridged.asked import Asked
 from unabridged.background import in_background
 from unabridged.contract import StrategyLike, Yielded
 from unabridged.differences import Diff, Seen
-from unabridged.endpoints import Count, Counted, counted
+from unabridged.endpoints import Count, counted
 from unabridged.errors import ConfigError
 from unabridged.fetching import Excerpt, Findings
 from unabridged.history import Event
@@ -40,11 +40,10 @@ from unabridged.stores.incarnations import takes_incarnation
 from unabridged.stores.protocol import Store
 from unabridged.strategies.no_compaction import NoCompaction
 from unabridged.text.names import with_named_methods
-from unabridged.thread.deletions import unguarded
 from unabridged.tokens import Budget, TokenCounter
 from unabridged.usage import Usage
 from unabridged.views import View
-from unabridged.work import Do, Work
+from unabridged.work import Do, Locked, Work
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -106,7 +105,7 @@ class Memory(Settings):
         self._lock = threading.Lock()
         self._asking = threading.Lock()  # held while an endpoint counts
         self._asked = Asked()
-        self._driver = 0  # the thread that runs an operation, while it does
+        self._running: set[int] = set()  # the threads that run an operation
         self._process = os.getpid()
         self._guards = takes_incarnation(self._store)
 
@@ -221,7 +220,9 @@ class Memory(Settings):
                 result where it holds several.
             start: the first character.
             length: the most characters; None: all to the end.
-            find: words; where they stand in that part is in `found`.
+            find: words; where they stand in that part is in `found`. Of a part of
+                millions of characters the beginning is searched, and `more` is where
+                to go on.
             retracted: give also what was retracted, rewound or cleared by hand.
 
         Raises:
@@ -252,12 +253,13 @@ class Memory(Settings):
         The newest entries that hold all of these words, each with the text around them.
 
         Case is no matter. Where no entry holds all of the words, those that hold
-        some come, and `every` is False. The log is read in slices, from the end.
+        some come, and `every` is False. The log is read in slices, from the end, a
+        few million characters a call: `more` says where to go on.
 
         Args:
             query: up to 32 words, with spaces between them.
             last: the most entries, up to 100.
-            before: only entries before this one; `more` says where to go on.
+            before: only entries before this one, such as `more`.
             exclude: names of tools whose calls and results are passed over.
             left_out: pass over what this memory's last context holds as it was appended.
             retracted: find also what was retracted, rewound or cleared by hand.
@@ -698,49 +700,46 @@ class Memory(Settings):
 
     def _drive(self, work: Work[T]) -> T:
         """
-        Run an operation; the lock is let go while a model answers.
+        Run an operation; only what is `Locked` of it runs under the lock.
         """
         if self._process != os.getpid():  # a child's copy of the lock may be held for ever
-            self._process, self._lock, self._driver = os.getpid(), threading.Lock(), 0
+            self._process, self._lock, self._running = os.getpid(), threading.Lock(), set()
             self._asking, self._asked = threading.Lock(), Asked()
-        if self._driver == threading.get_ident():
+        me = threading.get_ident()
+        if me in self._running:
             raise ConfigError(CALLED_ITSELF)
-        with self._lock:
-            self._driver = threading.get_ident()
-            try:
-                return drive(work if self._guards else unguarded(work), self._done)
-            finally:
-                self._driver = 0
-
-    def _done(self, request: Do | Count | Yielded) -> Any:
-        if isinstance(request, Do):
-            return getattr(self._store, request.method)(*request.args, **request.options)
-
-        if isinstance(request, Count):
-            return self._counted(request)
-
-        return self._answer(request)
-
-    def _counted(self, request: Count) -> Counted:
-        """
-        Ask an endpoint; whoever else wants counts of it meanwhile waits, and finds them kept.
-        """
-        self._asked.refuse_a_call_back()
-        self._driver = 0
-        self._lock.release()
+        self._running.add(me)
         try:
-            with self._asking, self._asked.now():
+            return drive(self._guarded(work), self._done)
+        finally:
+            self._running.discard(me)
+
+    def _done(self, request: Do | Locked | Count | Yielded) -> Any:
+        if isinstance(request, Locked):
+            with self._lock:
+                return drive(self._guarded(request.work), self._called)
+        if isinstance(request, Do):
+            return self._called(request)
+
+        return self._asked_of(request)
+
+    def _called(self, request: Do) -> Any:
+        return getattr(self._store, request.method)(*request.args, **request.options)
+
+    def _asked_of(self, request: Count | Yielded) -> Any:
+        """
+        Ask an endpoint or a model, which may call this memory; of counts one waits for the other.
+        """
+        if isinstance(request, Count):
+            self._asked.refuse_a_call_back()
+        else:
+            call = answering(request, self._ask, self._search, sync=True)
+        me = threading.get_ident()
+        self._running.discard(me)
+        try:
+            if not isinstance(request, Count):
+                return settled_answer(request, call())
+            with self._asking, self._asked.now():  # who waits finds the counts kept
                 return counted(request)
         finally:
-            self._lock.acquire()
-            self._driver = threading.get_ident()
-
-    def _answer(self, request: Yielded) -> Any:
-        call = answering(request, self._ask, self._search, sync=True)
-        self._driver = 0
-        self._lock.release()
-        try:
-            return settled_answer(request, call())
-        finally:
-            self._lock.acquire()
-            self._driver = threading.get_ident()
+            self._running.add(me)

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import field, fields_dict, frozen
 
 from unabridged.errors import ConfigError
-from unabridged.json_values import Json, joined, json_of, sound_text
+from unabridged.json_values import Json, joined, json_object, sound_text
 from unabridged.parts import (
     NO_JSON,
     Audio,
@@ -25,6 +25,7 @@ from unabridged.parts import (
     blank,
     kept_extra,
 )
+from unabridged.text import brief
 from unabridged.text.names import named, with_named_init
 
 __all__ = [
@@ -58,13 +59,13 @@ def _maybe_text(value: str | None) -> str | None:
 def _metadata(value: Mapping[str, Any] | Json | None) -> Json:
     if type(value) is Json:
         return value
-    if value is None or value == {}:
+    if value is None:
         return NO_JSON
     if not isinstance(value, Mapping):
         msg = f"metadata: expected a dict, got {type(value).__name__}"
         raise ConfigError(msg)
 
-    return json_of(dict(value), "metadata")
+    return json_object(value, "metadata") if value else NO_JSON
 
 
 def _message_parts(value: str | Part | Iterable[str | Part]) -> tuple[Part, ...]:
@@ -74,7 +75,7 @@ def _message_parts(value: str | Part | Iterable[str | Part]) -> tuple[Part, ...]
 def _role(value: str) -> str:
     role = sound_text(value, "role")
     if not role.strip():
-        msg = f"role: expected a word such as 'user', got {value!r}"
+        msg = f"role: expected a word such as 'user', got {brief(value)}"
         raise ConfigError(msg)
 
     return role

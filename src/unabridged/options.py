@@ -12,6 +12,7 @@ from unabridged.errors import BudgetError, ConfigError
 from unabridged.json_values import json_of
 from unabridged.records import Drop, Note
 from unabridged.results import TrimResult
+from unabridged.text import STEP, TOO_LARGE, brief
 from unabridged.views import View
 
 __all__ = [
@@ -52,11 +53,11 @@ limit, got 0
     def check(instance: object, attribute: Any, value: object) -> None:
         if value is None and optional:
             return
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value < TOO_LARGE:
             none = ", or None for no limit" if optional else ""
             msg = (
                 f"{type(instance).__name__}: `{attribute.name}` must be an int of {least} or "
-                f"more{none}, got {value!r}"
+                f"more{none}, got {brief(value)}"
             )
             raise ConfigError(msg)
 
@@ -70,7 +71,7 @@ def role_name(instance: object, attribute: Any, value: object) -> None:
     if not isinstance(value, str) or not value.strip():
         msg = (
             f"{type(instance).__name__}: `{attribute.name}` must be a word such as 'system', "
-            f"got {value!r}"
+            f"got {brief(value)}"
         )
         raise ConfigError(msg)
 
@@ -84,7 +85,7 @@ def function(instance: object, attribute: Any, value: object) -> None:
     if not callable(value):
         msg = (
             f"{type(instance).__name__}: `{attribute.name}` must be a function, "
-            f"got {type(value).__name__} {value!r}"
+            f"got {type(value).__name__} {brief(value)}"
         )
         raise ConfigError(msg)
 
@@ -106,7 +107,7 @@ def share_of(instance: object, attribute: Any, value: object) -> None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1:
         msg = (
             f"{type(instance).__name__}: `{attribute.name}` must be above 0 and at most 1, "
-            f"got {value!r}"
+            f"got {brief(value)}"
         )
         raise ConfigError(msg)
 
@@ -118,7 +119,7 @@ def part_of_one(instance: object, attribute: Any, value: object) -> None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1:
         msg = (
             f"{type(instance).__name__}: `{attribute.name}` must be 0 or more and below 1, "
-            f"got {value!r}"
+            f"got {brief(value)}"
         )
         raise ConfigError(msg)
 
@@ -134,7 +135,7 @@ def between(least: int, most: int) -> Callable[[Any, Any, Any], None]:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             msg = (
                 f"{type(instance).__name__}: `{attribute.name}` must be an int from {least} to "
-                f"{most}, or None, got {value!r}"
+                f"{most}, or None, got {brief(value)}"
             )
             raise ConfigError(msg)
 
@@ -146,7 +147,7 @@ def words_only(instance: object, attribute: Any, value: object) -> None:
     A validator: text.
     """
     if not isinstance(value, str):
-        msg = f"{type(instance).__name__}: `{attribute.name}` must be text, got {value!r}"
+        msg = f"{type(instance).__name__}: `{attribute.name}` must be text, got {brief(value)}"
         raise ConfigError(msg)
 
 
@@ -159,7 +160,7 @@ def choice(*allowed: str) -> Any:
         if value not in allowed:
             msg = (
                 f"{type(instance).__name__}: `{attribute.name}` must be one of "
-                f"{', '.join(map(repr, allowed))}, got {value!r}"
+                f"{', '.join(map(repr, allowed))}, got {brief(value)}"
             )
             raise ConfigError(msg)
 
@@ -202,7 +203,7 @@ def names_only(instance: object, attribute: Any, value: Any) -> None:
     if not sound:
         msg = (
             f"{type(instance).__name__}: `{attribute.name}` must be a name, or a list of names, "
-            f"got {value!r}"
+            f"got {brief(value)}"
         )
         raise ConfigError(msg)
 
@@ -216,7 +217,8 @@ def flag(*, default: bool) -> Any:
 
 def _on_or_off(instance: object, attribute: Any, value: object) -> None:
     if not isinstance(value, bool):
-        msg = f"{type(instance).__name__}: `{attribute.name}` must be True or False, got {value!r}"
+        name = f"{type(instance).__name__}: `{attribute.name}`"
+        msg = f"{name} must be True or False, got {brief(value)}"
         raise ConfigError(msg)
 
 
@@ -263,7 +265,7 @@ def cut_result(  # noqa: PLR0913  the options that every cut has
         BudgetError: something is over, and the step is strict.
     """
     if strict and done.over is not None:
-        msg = f"step {step!r}: {done.over}; raise the limit, unpin, or clip what is long"
+        msg = f"step {brief(step, STEP)}: {done.over}; raise the limit, unpin, or clip what is long"
         raise BudgetError(msg)
     if not done.dropped and done.over is None:
         return TrimResult(view)

@@ -13,8 +13,17 @@ from typing import Any, TypeAlias
 
 from attrs import field, frozen
 
-from unabridged.errors import ConfigError, FormatError
-from unabridged.json_values import Json, JsonValue, joined, json_of, object_in, sound_text
+from unabridged.errors import ConfigError, FormatError, UnabridgedError
+from unabridged.json_values import (
+    Json,
+    JsonValue,
+    joined,
+    json_object,
+    json_of,
+    object_in,
+    sound_text,
+)
+from unabridged.text import brief, cause
 from unabridged.text.names import with_named_init
 
 __all__ = [
@@ -71,7 +80,7 @@ def kept_extra(value: Mapping[str, Any] | Json | None) -> Json:
 
 def _pixels(value: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        msg = f"width or height: expected pixels, an int of 0 (unknown) or more, got {value!r}"
+        msg = f"width or height: expected pixels, an int of 0 (unknown) or more, got {brief(value)}"
         raise ConfigError(msg)
 
     return value
@@ -79,7 +88,7 @@ def _pixels(value: int) -> int:
 
 def _yes_or_no(value: bool) -> bool:
     if not isinstance(value, bool):
-        msg = f"is_error: expected True or False, got {value!r}"
+        msg = f"is_error: expected True or False, got {brief(value)}"
         raise ConfigError(msg)
 
     return value
@@ -87,7 +96,7 @@ def _yes_or_no(value: bool) -> bool:
 
 def _arguments(value: str | Mapping[str, Any]) -> str:
     if isinstance(value, Mapping):
-        return json_of(dict(value), "arguments").text
+        return json_object(value, "arguments").text
 
     return sound_text(value, "arguments")
 
@@ -295,16 +304,34 @@ def as_parts(value: object, where: str) -> tuple[Part, ...]:
         case part if isinstance(part, _PARTS):
             return (part,)
         case Iterable() if not isinstance(value, bytes | Mapping):
-            parts = tuple(Text(part) if isinstance(part, str) else part for part in value)
-            wrong = [part for part in parts if not isinstance(part, _PARTS)]
-            if not wrong:
+            parts, wrong = _parts_until_wrong(value, where)
+            if wrong is ...:
                 return parts
-            value = wrong[0]
+            value = wrong
     msg = (
         f"{where}: expected text or parts (Text, Image, ToolCall, …), "
         f"got {type(value).__name__}; formats.*.load reads a provider's dicts"
     )
     raise ConfigError(msg)
+
+
+def _parts_until_wrong(value: Iterable[Any], where: str) -> tuple[tuple[Part, ...], object]:
+    """
+    The parts in *value* up to the first that is none, and that one; `...` where all are.
+    """
+    parts: list[Part] = []
+    try:
+        for part in value:
+            if not isinstance(part, (str, *_PARTS)):
+                return (), part
+            parts.append(Text(part) if isinstance(part, str) else part)
+    except UnabridgedError:
+        raise
+    except Exception as error:
+        msg = f"{where}: reading it raised {type(error).__name__}: {cause(error)}"
+        raise ConfigError(msg) from error
+
+    return tuple(parts), ...
 
 
 def blank(kind: type) -> Callable[[], Any]:

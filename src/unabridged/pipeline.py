@@ -28,6 +28,7 @@ from unabridged.overrun import Overrun
 from unabridged.records import Change, Drop, Fold, Note, stepped
 from unabridged.results import TrimResult
 from unabridged.steps import is_async, label, settled
+from unabridged.text import bounded, brief, cause, short
 from unabridged.text.names import named, with_named_fields
 from unabridged.views import View
 
@@ -41,6 +42,8 @@ __all__ = [
     "step_of",
     "written_back",
 ]
+
+STEPS = 10_000  # in lists of steps, and lists in these
 
 
 class Strategy:
@@ -117,7 +120,7 @@ def _shown(value: object) -> str:
 
 def _a_function(_instance: object, _attribute: object, value: Any) -> None:
     if not callable(value):
-        msg = f"custom: expected a function of a view and a context, got {value!r:.80}"
+        msg = f"custom: expected a function of a view and a context, got {brief(value)}"
         raise ConfigError(msg)
 
 
@@ -285,12 +288,19 @@ def chain(*steps: "StrategyLike") -> Pipeline:
     """
     The steps as one strategy; chains and lists in it are flattened.
 
+    Raises:
+        ConfigError: one of them is no step, or a list contains itself.
+
     >>> from unabridged import TokenBudget, Window, chain
     >>> chain(Window(40), TokenBudget(8_000)) == Window(40) | TokenBudget(8_000)
     True
     >>> chain([Window(40), [TokenBudget(8_000)]]) == chain(Window(40), TokenBudget(8_000))
     True
     """
+    for step in steps:
+        if isinstance(step, list | tuple):
+            bounded(step, "chain", STEPS)
+
     return Pipeline(tuple(_flattened(steps)))
 
 
@@ -300,7 +310,7 @@ def _flattened(steps: Iterable[Any]) -> Iterable[Any]:
             case Pipeline():
                 yield from step.steps
             case str() | bytes():
-                msg = f"a chain takes strategies and functions, got the text {step!r}"
+                msg = f"a chain takes strategies and functions, got the text {brief(step)}"
                 raise ConfigError(msg)
             case type():
                 msg = f"a chain takes strategies, got the class {step.__name__}; call it first"
@@ -346,18 +356,21 @@ def _named(step: Any, name: str, view: View, ctx: TrimContext) -> Generator[Any,
     except StrategyError as error:
         if str(error).startswith("step "):
             raise
-        told = type(error)(f"step {name}: {error}")
+        told = type(error)(f"step {short(name)}: {error}")
         told.notes = error.notes
         raise told from error
     except UnabridgedError:
         raise
     except Exception as error:
-        msg = f"step {name}: raised {type(error).__name__}: {error}"
+        msg = f"step {short(name)}: raised {type(error).__name__}: {cause(error, empty='')}"
         raise StepError(msg) from error
     if not isinstance(outcome, TrimResult):
         return settled(view, outcome, name, replace=False, strict=False)
     if outcome.before is not view and outcome.before != view:
-        msg = f"step {name}: the result is of another view; work it out from the view it was given"
+        msg = (
+            f"step {short(name)}: the result is of another view; work it out from the view it "
+            "was given"
+        )
         raise OutcomeError(msg)
 
     return outcome
@@ -383,7 +396,7 @@ def _outcome(
         return given
     if isinstance(given, str | bytes | Message) or not isinstance(given, Iterable):
         msg = (
-            f"step {label(step)}: expected items to keep or a TrimResult, "
+            f"step {short(label(step))}: expected items to keep or a TrimResult, "
             f"got {type(given).__name__}; return [item for item in view if …]"
         )
         raise OutcomeError(msg)
@@ -406,7 +419,7 @@ def _walked(steps: Generator[Any, Any, Any], step: str) -> Generator[Any, Any, A
                 return items
             if items:
                 msg = (
-                    f"step {step}: yielded {type(items[0]).__name__} and returned "
+                    f"step {short(step)}: yielded {type(items[0]).__name__} and returned "
                     f"{type(done.value).__name__}; yield the items to keep, or return them, "
                     "not both"
                 )

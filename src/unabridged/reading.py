@@ -2,17 +2,20 @@
 What a memory has loaded of its thread, kept in step with the store.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from unabridged.errors import CorruptLogError
 from unabridged.items import Unloaded
-from unabridged.records import Entry
+from unabridged.records import Body, Entry
 from unabridged.spans import Span
 from unabridged.states import ThreadState
 from unabridged.stores.protocol import Receipt
+from unabridged.text import brief
 from unabridged.thread.deletions import steadily
 from unabridged.viewing import Loaded
-from unabridged.work import Do, T, Work
+from unabridged.views import View
+from unabridged.work import Calls, Do, Locked, T, Work
 
 __all__ = ["Moved", "Reader"]
 
@@ -33,7 +36,7 @@ class Reader:
         self.seen = ""  # the incarnation that was read last
         self._loaded: Loaded | None = None
 
-    def _state(self) -> Work[ThreadState]:
+    def _state(self) -> Calls[ThreadState]:
         state: ThreadState = yield Do("state", (self.thread,))
         if state.incarnation != self.seen:
             self._met(state.incarnation)
@@ -52,7 +55,20 @@ class Reader:
         """
         return (yield from steadily(self._state, reads))
 
-    def _current(self) -> Work[Loaded]:
+    def _current(self) -> Work[tuple[Loaded, View]]:
+        """
+        What is loaded, in step with the store, and the view of it, which nothing changes later.
+        """
+        current: tuple[Loaded, View] = yield Locked(self._brought_up())
+
+        return current
+
+    def _brought_up(self) -> Calls[tuple[Loaded, View]]:
+        loaded = yield from self._in_step()
+
+        return loaded, loaded.view()
+
+    def _in_step(self) -> Calls[Loaded]:
         state = yield from self._state()
         loaded = self._loaded
         if loaded is not None and loaded.state.incarnation == state.incarnation:
@@ -73,14 +89,22 @@ class Reader:
 
         return loaded
 
-    def _load(self, loaded: Loaded, signal: Unloaded) -> Work[None]:
+    def _load(self, loaded: Loaded, view: View, signal: Unloaded) -> Work[None]:
+        """
+        Load what *signal* wants, which was raised by who read the *view*.
+        """
+        yield Locked(self._more(loaded, view, signal))
+
+    def _more(self, loaded: Loaded, view: View, signal: Unloaded) -> Calls[None]:
+        if loaded.hidden != view.hidden:
+            return  # somebody else loaded meanwhile: it is read anew
         wanted = loaded.wanted_next(signal)
         if not wanted:
             msg = "a view was read past its end; please report this"
             raise RuntimeError(msg) from signal
         loaded.take((yield from self._fetched(loaded.state, wanted)))
 
-    def _fetched(self, state: ThreadState, span: Span) -> Work[tuple[Entry, ...]]:
+    def _fetched(self, state: ThreadState, span: Span) -> Calls[tuple[Entry, ...]]:
         """
         These entries, all of which stand in the log as of *state*.
         """
@@ -96,10 +120,39 @@ class Reader:
             raise Moved
         missing = span - Span.of(entry.seq for entry in entries)
         msg = (
-            f"thread {self.thread!r}: the store does not give the entries {missing}, which its "
+            f"thread {brief(self.thread)}: the store does not give the entries {missing}, "
+            "which its "
             f"state says are there (1-{state.seq}); its records are damaged"
         )
         raise CorruptLogError(msg)
+
+    def _append(
+        self,
+        bodies: Sequence[Body],
+        expect: int | None = None,
+        incarnation: str | None = None,
+    ) -> Work[Receipt]:
+        """
+        Append, only to that *incarnation* if one is given, and keep what is loaded in step.
+        """
+        options: dict[str, Any] = {} if expect is None else {"expect": expect}
+        if incarnation is not None:
+            options["incarnation"] = incarnation
+        receipt: Receipt = yield Locked(
+            self._taking(_called(Do("append", (self.thread, bodies), options)))
+        )
+
+        return receipt
+
+    def _taking(self, work: Calls[Any]) -> Calls[Any]:
+        """
+        Do a work that writes, and keep what is loaded in step with its receipt.
+        """
+        receipt = yield from work
+        if receipt is not None:
+            self._took(receipt)
+
+        return receipt
 
     def _took(self, receipt: Receipt) -> None:
         """
@@ -117,3 +170,7 @@ class Reader:
             receipt.entries, receipt.state
         ):
             return
+
+
+def _called(call: Do) -> Calls[Any]:
+    return (yield call)

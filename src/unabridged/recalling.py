@@ -83,7 +83,9 @@ def _places_of(found: Excerpt) -> _Cut:
         more = found.hits > sum(place.hits for place in shown)
         answer = {"handle": found.handle, "length": found.length, "hits": found.hits}
 
-        return _said({**answer, "found": places, "next": shown[-1].stop if more else None})
+        behind = shown[-1].stop if more else found.more or None
+
+        return _said({**answer, "found": places, "next": behind})
 
     return cut
 
@@ -107,7 +109,9 @@ def _search_of(found: Findings) -> _Cut:
         ]
         more = found.more if len(shown) == len(found.found) else int(shown[-1].handle)
         answer: dict[str, Any] = {"found": hits, "next": more or None}
-        if not found.found:
+        if not found.found and more:
+            answer["note"] = "nothing found yet; go on with `before` as `next` says"
+        elif not found.found:
             answer["note"] = "nothing holds these words; try others, or fewer"
         elif not found.every:
             answer["note"] = "no entry holds all of these words; these hold some of them"

@@ -16,6 +16,7 @@ from unabridged.must import CutRules, Opening, must_stay
 from unabridged.overrun import Overrun
 from unabridged.records import Change, Drop, Fold, Hold, Insert
 from unabridged.spans import Span
+from unabridged.text import brief
 from unabridged.trim_result import Prefix, TrimResult
 from unabridged.views import View
 
@@ -214,7 +215,10 @@ def same_ties(item: Item, message: Message, who: str) -> None:
         raise OutcomeError(msg)
     for was, call in zip(old.tool_calls, new.tool_calls, strict=True):
         if call.arguments != was.arguments and not _is_json(call.arguments):
-            msg = f"{who}: the arguments of call {call.id!r} in entry {item.sources} are not JSON"
+            msg = (
+                f"{who}: the arguments of call {brief(call.id)} in entry {item.sources} are not "
+                "JSON"
+            )
             raise OutcomeError(msg)
     kept = [r.call_id for r in old.tool_results] == [r.call_id for r in new.tool_results]
     orphan = item.head in {0, item.first} and message.role == "user" and not new.tool_results

@@ -21,14 +21,13 @@ from unabridged.records import Body, Compacted, Note, Noted
 from unabridged.results import TrimResult
 from unabridged.running import flow
 from unabridged.states import ThreadState
-from unabridged.stores.protocol import Receipt
 from unabridged.thread.deletions import TRIES, Attempt
 from unabridged.tokens import Budget, Kept
 from unabridged.tokens.calibrated import Calibrated, Corrected
 from unabridged.tokens.from_client import FromClient
 from unabridged.usage import Usage
 from unabridged.viewing import headed
-from unabridged.work import Do, Work, replayed
+from unabridged.work import Work, replayed
 from unabridged.writable import fresh_notes, marked, written
 
 __all__ = ["Retriever", "Wish"]
@@ -128,9 +127,9 @@ class Retriever(Reader):
         The result of the strategy, which is called again whenever more of the log is loaded.
         """
         while True:
-            loaded = yield from self._current()
-            attempt.look(loaded.state)
-            view = headed(loaded.view(), wish.system)
+            loaded, own = yield from self._current()
+            attempt.look(own.log)
+            view = headed(own, wish.system)
             if wish.asked and (yield from counting.counted(view, self._previous)):
                 continue  # others may have written meanwhile
             count = wish.count
@@ -142,7 +141,7 @@ class Retriever(Reader):
                 result = yield from replayed(walk, attempt.answers, attempt.known)
                 hidden = result.view.hidden
             except Unloaded as signal:
-                yield from self._load(loaded, signal)
+                yield from self._load(loaded, own, signal)
             except UnabridgedError as error:
                 yield from self._keep_answers(error, view.log)
                 raise
@@ -150,7 +149,7 @@ class Retriever(Reader):
                 if not hidden:
                     return result
                 # what is kept goes to the model, so it is loaded
-                yield from self._load(loaded, Unloaded(everything=True))
+                yield from self._load(loaded, own, Unloaded(everything=True))
 
     def _keep_answers(self, error: UnabridgedError, state: ThreadState) -> Work[None]:
         """
@@ -160,13 +159,10 @@ class Retriever(Reader):
         fresh = fresh_notes(state.notes, kept)
         if not fresh or not state.rec:
             return
-        only = {"incarnation": state.incarnation}
         try:
-            receipt: Receipt = yield Do("append", (self.thread, [Noted(fresh)]), only)
+            yield from self._append([Noted(fresh)], incarnation=state.incarnation)
         except (LogConflictError, ReadOnlyError) as refused:
             error.add_note(f"what was answered before it is not kept: {refused}")
-        else:
-            self._took(receipt)
 
     def _correct(self, counter: Calibrated, notes: tuple[Note, ...]) -> Corrected:
         """
@@ -188,15 +184,13 @@ class Retriever(Reader):
             bodies.append(Noted(notes))
         if not bodies:
             return 0
-        only = {"incarnation": result.before.log.incarnation}
         try:
-            receipt: Receipt = yield Do("append", (self.thread, bodies), only)
+            receipt = yield from self._append(bodies, incarnation=result.before.log.incarnation)
         except ReadOnlyError as error:
             if isinstance(bodies[0], Compacted):
                 raise
             warnings.append(f"what was worked out is not kept in the log: {error}")
             return 0
-        self._took(receipt)
 
         return receipt.records[0].rec if isinstance(bodies[0], Compacted) else 0
 
@@ -230,7 +224,6 @@ class Retriever(Reader):
         """
         The result with what the provider reported of it, which corrects a calibrated counter.
         """
-        if receipt := (yield from reported(self.thread, result, usage, counter)):
-            self._took(receipt)
+        yield from reported(self.thread, result, usage, counter)
 
         return evolve(result, usage=usage)

@@ -24,6 +24,7 @@ from unabridged.errors import ConfigError, NeedsAnswerError, NeedsAsyncError, Ou
 from unabridged.pipeline import Pipeline, chain
 from unabridged.results import TrimResult
 from unabridged.steps import is_async
+from unabridged.text import brief
 from unabridged.text.names import named
 from unabridged.views import View
 
@@ -202,7 +203,7 @@ def answering(
             return lambda: ask(request)
         case Search():
             if search is None:
-                msg = f"a step searches for {request.query!r} and nobody answers; pass search="
+                msg = f"a step searches for {brief(request.query)} and nobody answers; pass search="
                 raise NeedsAnswerError(msg)
             if sync and is_async(search):
                 msg = "search= is async and the run is not; use arun or AsyncMemory"

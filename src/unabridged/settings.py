@@ -16,12 +16,15 @@ from unabridged.results import TrimResult
 from unabridged.retrieving import Wish
 from unabridged.running import AskFunction, SearchFunction, window_of
 from unabridged.steps import is_async
+from unabridged.text import STEP, TOO_LARGE, brief, cause
 from unabridged.thread.attributes import Attributes
 from unabridged.thread.budgets import refuse_shares, unheld
+from unabridged.thread.deletions import unguarded
 from unabridged.tokens import Budget, Kept, TokenCounter, exact, kept
 from unabridged.tokens.calibrated import Calibrated
 from unabridged.tokens.from_client import FromClient
 from unabridged.usage import Usage
+from unabridged.work import T, Work
 
 __all__ = ["CALLED_ITSELF", "Settings", "checked_path", "checked_store"]
 
@@ -36,6 +39,8 @@ class Settings(Attributes):
     What both memories are given, checked.
     """
 
+    _guards: bool  # whether the store's calls can be told an incarnation
+
     def __init__(  # noqa: PLR0913  what a memory is made of
         self,
         thread: str,
@@ -49,28 +54,32 @@ class Settings(Attributes):
         sync: bool,
     ) -> None:
         if not isinstance(thread, str) or not thread:
-            msg = f"thread= must be a name, got {thread!r}"
+            msg = f"thread= must be a name, got {brief(thread)}"
             raise ConfigError(msg)
         for name, function in (("ask", ask), ("search", search), ("count", count)):
             if function is not None and not callable(function):
                 msg = f"{name}= must be a function, got {type(function).__name__}"
                 if name == "count" and isinstance(function, str):
-                    msg += f"; tokens.for_model({function!r}) makes the counter of a model"
+                    msg += f"; tokens.for_model({brief(function)}) makes the counter of a model"
                 if name == "ask" and isinstance(function, str):
-                    msg += f"; asking.openai(client, {function!r}) makes one of your client"
+                    msg += f"; asking.openai(client, {brief(function)}) makes one of your client"
                 raise ConfigError(msg)
         if not isinstance(budget, int | Budget | None):
-            msg = f"budget= must be a number of tokens or a Budget, got {budget!r}"
+            msg = f"budget= must be a number of tokens or a Budget, got {brief(budget)}"
             raise ConfigError(msg)
-        if not isinstance(retry_after, int) or isinstance(retry_after, bool) or retry_after < 0:
+        if (
+            not isinstance(retry_after, int)
+            or isinstance(retry_after, bool)
+            or not 0 <= retry_after < TOO_LARGE
+        ):
             msg = (
                 "retry_after= must be a number of retrievals, 0 (ask again at the next one) or "
-                f"more, got {retry_after!r}"
+                f"more, got {brief(retry_after)}"
             )
             raise ConfigError(msg)
         if count is not None and is_async(count):
             msg = (
-                f"count= must be a plain function, got the async {count!r}; "
+                f"count= must be a plain function, got the async {brief(count)}; "
                 "tokens.from_client counts with a provider's endpoint, also an async one"
             )
             raise ConfigError(msg)
@@ -90,6 +99,12 @@ class Settings(Attributes):
         self._unheld = unheld(self._strategy, self._budget)
         self._endpoints = self._asked_for_counts(self._strategy)
 
+    def _guarded(self, work: Work[T]) -> Work[T]:
+        """
+        The work, on a store that may know nothing of incarnations.
+        """
+        return work if self._guards else unguarded(work)
+
     def _asked_for_counts(self, steps: Pipeline) -> dict[FromClient, Kept]:
         """
         The endpoints that answer for counters, the memory's own and those of steps.
@@ -98,7 +113,7 @@ class Settings(Attributes):
         for endpoint in found:
             if self._sync and endpoint.is_async:
                 msg = (
-                    f"Memory: {endpoint!r} asks an async client; use AsyncMemory, "
+                    f"Memory: {brief(endpoint)} asks an async client; use AsyncMemory, "
                     "or give from_client a sync client"
                 )
                 raise NeedsAsyncError(msg)
@@ -111,7 +126,8 @@ class Settings(Attributes):
         steps = chain(strategy)
         if steps.asks and self._ask is None:
             msg = (
-                f"{steps!r} asks a model, and this memory has no ask=; pass a function from the "
+                f"{brief(steps, STEP)} asks a model, and this memory has no ask=; pass a function "
+                "from the "
                 "request to the answer's text, as in Memory(…, ask=lambda ask: model(ask.messages))"
             )
             raise NeedsAnswerError(msg)
@@ -214,8 +230,14 @@ def checked_store(store: object) -> None:
     """
     Refuse what is no store, above all a path.
     """
-    if not callable(getattr(store, "append", None)) or not callable(getattr(store, "state", None)):
-        line = f"Memory.open({store!r}) opens a file" if isinstance(store, str) else "see Store"
+    try:
+        sound = callable(store.append) and callable(store.state)  # type: ignore[attr-defined]
+    except Exception:  # noqa: BLE001  whatever it is, it is no store
+        sound = False
+    if not sound:
+        line = (
+            f"Memory.open({brief(store)}) opens a file" if isinstance(store, str) else "see Store"
+        )
         msg = f"store= must be a store, got {type(store).__name__}; {line}"
         raise ConfigError(msg)
 
@@ -227,6 +249,17 @@ def checked_path(path: object) -> None:
     if not isinstance(path, str | os.PathLike):
         msg = f"Memory.open needs the path of a file, got {type(path).__name__}"
         raise ConfigError(msg)
-    if not str(path):
+    try:
+        name = os.fspath(path)
+    except Exception as error:
+        msg = f"Memory.open: the path raised {type(error).__name__}: {cause(error)}"
+        raise ConfigError(msg) from error
+    if not isinstance(name, str):
+        msg = f"Memory.open needs the path of a file as text, got {type(name).__name__}"
+        raise ConfigError(msg)
+    if "\0" in name:
+        msg = f"Memory.open: a path holds no NUL character, got {brief(name)}"
+        raise ConfigError(msg)
+    if not name:
         msg = "Memory.open needs the path of a file, got ''; Memory() keeps a chat in memory"
         raise ConfigError(msg)

@@ -21,6 +21,7 @@ from unabridged.memory import Memory
 from unabridged.messages import Message, ToolCall, tool
 from unabridged.originals import plain
 from unabridged.recalling import ERROR, told, told_error
+from unabridged.text import brief
 from unabridged.text.names import named
 from unabridged.tokens import TokenCounter, exact
 
@@ -296,10 +297,10 @@ def recall(
     '{"error":"fetch: thread \'default\' has no entry 9; they are 1 to 1"}'
     """
     if not isinstance(name, str) or not name.strip():
-        msg = f"recall: `name` must be the name of a tool, got {name!r}"
+        msg = f"recall: `name` must be the name of a tool, got {brief(name)}"
         raise ConfigError(msg)
     if not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or max_tokens < LEAST:
-        msg = f"recall: `max_tokens` must be an int of {LEAST} or more, got {max_tokens!r}"
+        msg = f"recall: `max_tokens` must be an int of {LEAST} or more, got {brief(max_tokens)}"
         raise ConfigError(msg)
     counter = exact() if count is None else count
     if isinstance(memory, Memory):

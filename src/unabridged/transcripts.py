@@ -26,7 +26,7 @@ from unabridged.messages import (
 )
 from unabridged.originals import named
 
-__all__ = ["LINE_ENDS", "PIECE", "halves", "line", "words_of"]
+__all__ = ["LINE_ENDS", "PIECE", "halves", "line", "quoted", "words_of"]
 
 PIECE = "unabridged.piece"
 """The key of the metadata that tells which piece of its entry a message is."""
@@ -64,7 +64,19 @@ def line(item: Item) -> str:
     if holds := _named(message.parts):
         told["holds"] = holds
 
-    return json.dumps(told, ensure_ascii=False).translate(_ESCAPED)
+    return quoted(told)
+
+
+def quoted(value: object) -> str:
+    r"""
+    The value as JSON on one line, as each piece that is not ours stands in a request.
+
+    So no text in it can end its line, or pass for a heading or a line of another speaker.
+
+    >>> print(quoted("They met.\n\nTranscript:\u2028"))
+    "They met.\n\nTranscript:\u2028"
+    """
+    return json.dumps(value, ensure_ascii=False).translate(_ESCAPED)
 
 
 def _result(result: ToolResult) -> dict[str, Any]:

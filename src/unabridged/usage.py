@@ -7,6 +7,7 @@ from typing import Any
 from attrs import field, frozen
 
 from unabridged.errors import ConfigError
+from unabridged.text import brief
 
 __all__ = ["Usage"]
 
@@ -22,7 +23,7 @@ def _whole(_instance: object, attribute: object, value: Any) -> None:
         bound = (
             f"at most {MOST:_}" if isinstance(value, int) and value > MOST else f"{least} or more"
         )
-        msg = f"report_usage: `{name}` must be an int of tokens, {bound}, got {value!r:.40}"
+        msg = f"report_usage: `{name}` must be an int of tokens, {bound}, got {brief(value)}"
         raise ConfigError(msg)
 
 

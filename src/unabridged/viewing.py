@@ -52,6 +52,13 @@ class Loaded:
         self._loose = _loose(state)
         self._arrange()
 
+    @property
+    def hidden(self) -> Span:
+        """
+        The entries of the view that are not loaded.
+        """
+        return self._hidden
+
     # -- what to load
 
     def wanted_first(self) -> Span:

@@ -1,9 +1,11 @@
 """
 Work: an operation as a generator of what it needs done.
 
-A `Do` is a call of the store, a `Count` a question for an endpoint that counts;
-anything else is a question for a model. Who drives a work does the first under
-the memory's lock, and lets go of it for the others.
+A `Do` is a call of the store, a `Count` a question for an endpoint that counts,
+`Locked` a work of its own that is done under the memory's lock; anything else is
+a question for a model. Nothing but what is `Locked` runs under the lock: calls of
+the store, and what keeps in step with it what is loaded. So strategies, searches
+and counting hold up nobody.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -12,9 +14,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from unabridged.contract import Yielded
 from unabridged.endpoints import Count
 from unabridged.errors import ConfigError
+from unabridged.text import TOO_LARGE, brief
 from unabridged.trim_result import TrimResult
 
-__all__ = ["Do", "Outcome", "Work", "replayed", "whole"]
+__all__ = ["Calls", "Do", "Locked", "Outcome", "Work", "replayed", "whole"]
 
 
 class Do(NamedTuple):
@@ -27,6 +30,14 @@ class Do(NamedTuple):
     options: Mapping[str, Any] = {}
 
 
+class Locked(NamedTuple):
+    """
+    A work in which nobody else calls the store or changes what is loaded; it only calls the store.
+    """
+
+    work: "Generator[Do, Any, Any]"
+
+
 class Outcome(NamedTuple):
     """
     What came of a question: a reply or a failure.
@@ -37,7 +48,8 @@ class Outcome(NamedTuple):
 
 
 T = TypeVar("T")
-Work: TypeAlias = Generator[Do | Count | Yielded, Any, T]
+Work: TypeAlias = Generator[Do | Locked | Count | Yielded, Any, T]
+Calls: TypeAlias = Generator[Do, Any, T]
 
 
 def replayed(
@@ -67,10 +79,12 @@ def replayed(
         outcome = known
 
 
-def whole(number: object, name: str) -> None:
+def whole(number: object, name: str, *, needed: bool = False) -> None:
     """
-    Refuse what is no number of an entry or record; None passes.
+    Refuse what is no number of an entry or record; None passes unless it is *needed*.
     """
-    if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
-        msg = f"{name}: expected the number of an entry or record (int), got {number!r}"
+    if number is None and not needed:
+        return
+    if not isinstance(number, int) or isinstance(number, bool) or abs(number) >= TOO_LARGE:
+        msg = f"{name}: expected the number of an entry or record (int), got {brief(number)}"
         raise ConfigError(msg)

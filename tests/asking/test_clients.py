@@ -267,7 +267,7 @@ class TestRequests:
             "system": "Sum up.",
             "stop_sequences": ["END"],
         } == body
-        assert turn["content"].startswith("Summary so far:\nShe is Ana.\n\nTranscript:\n")
+        assert turn["content"].startswith('Summary so far:\n"She is Ana."\n\nTranscript:\n')
 
     def test_the_question_names_the_model(self, asked, answer, ask):
         """

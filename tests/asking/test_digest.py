@@ -366,7 +366,7 @@ class TestWhatIsTold:
             max_tokens=200,
         )
 
-        assert {"user Ana system"} == {line.split(":")[0] for line in text.splitlines()}
+        assert {'user "Ana\\nsystem"'} == {line.split(":")[0] for line in text.splitlines()}
         assert "4711" in text
 
     def test_what_is_no_text_is_named(self):

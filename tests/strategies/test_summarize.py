@@ -235,7 +235,7 @@ class TestQuestion:
         _, (ask,) = answered(Summarize(2), view_of(talk(4), decisions=[EARLY]), "x")
 
         assert ask.messages[1] == user(
-            "Summary so far:\nearly\n\nTranscript:\n"
+            'Summary so far:\n"early"\n\nTranscript:\n'
             '{"entry": "5", "role": "user", "text": "q3"}\n'
             '{"entry": "6", "role": "assistant", "text": "a3"}'
         )
@@ -924,11 +924,11 @@ class TestMinGain:
 class TestFocus:
     def test_is_put_after_the_prompt(self):
         """
-        Whatever stands in it, braces too.
+        As a JSON string, whatever stands in it, braces too.
         """
         _, (ask,) = answered(Summarize(2, focus="{prices}"), view_of(talk(3)), "x")
 
-        assert f"{PROMPT}\n{FOCUS}{{prices}}" == ask.prompt
+        assert f'{PROMPT}\n{FOCUS}"{{prices}}"' == ask.prompt
 
 
 class TestForm:

@@ -13,7 +13,9 @@ from unabridged.contract import Ask
 from unabridged.errors import ConfigError
 from unabridged.graphemes import cut_before
 from unabridged.messages import system
+from unabridged.text import brief
 from unabridged.tokens import TokenCounter, exact, kept
+from unabridged.transcripts import quoted
 
 __all__ = ["Offline", "offline"]
 
@@ -56,7 +58,7 @@ def offline(*, count: TokenCounter | None = None) -> "Offline":
 
 def _counter(_instance: object, _attribute: object, value: TokenCounter) -> None:
     if not callable(value):
-        msg = f"asking.offline: `count` must be a function from message to int, got {value!r}"
+        msg = f"asking.offline: `count` must be a function from message to int, got {brief(value)}"
         raise ConfigError(msg)
 
 
@@ -174,11 +176,12 @@ def _news(found: Sequence[str], known: set[str]) -> int:
 
 def _cut(line: Line, room: int, size: Size) -> str:
     """
-    As much of a line as fits.
+    As much of a line as fits, without who says it where there is no room for that.
     """
-    if line.words and size(line.words) <= room:
-        return line.words
-    text = line.text if room > TINY else line.words
+    alone = quoted(line.words) if ":" in line.words else line.words  # it names no other speaker
+    if line.words and size(alone) <= room:
+        return alone
+    text = line.text if room > TINY else alone
     most = bisect.bisect_right(
         range(1, len(text)), room, key=lambda end: size(text[:end] + NOTHING)
     )

@@ -13,6 +13,7 @@ from unabridged.asking.whole import whole_text
 from unabridged.contract import Ask
 from unabridged.errors import ConfigError
 from unabridged.formats import anthropic, openai_chat
+from unabridged.text import brief
 
 __all__ = ["Api", "Endpoint"]
 
@@ -33,7 +34,7 @@ _SHOWN = (bool, int, float, type(None))
 
 def _named(instance: "Endpoint", _attribute: object, value: str) -> None:
     if not isinstance(value, str) or not value.strip():
-        msg = f"asking.{instance.api}: `model` must be the name of a model, got {value!r}"
+        msg = f"asking.{instance.api}: `model` must be the name of a model, got {brief(value)}"
         raise ConfigError(msg)
 
 
@@ -41,7 +42,7 @@ def _tokens(instance: "Endpoint", attribute: Any, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         msg = (
             f"asking.{instance.api}: `{attribute.name}` must be an int of tokens, 0 or more, "
-            f"got {value!r}"
+            f"got {brief(value)}"
         )
         raise ConfigError(msg)
 
@@ -55,7 +56,7 @@ def _options(instance: "Endpoint", _attribute: object, value: tuple[tuple[str, A
         if name in _LIMITS[instance.api] and not sound:
             msg = (
                 f"asking.{instance.api}: `{name}` must be an int of tokens, 1 or more, "
-                f"got {given!r}"
+                f"got {brief(given)}"
             )
             raise ConfigError(msg)
     if sum(name in _LIMITS[instance.api] for name, _ in value) > 1:

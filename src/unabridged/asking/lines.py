@@ -15,6 +15,7 @@ from attrs import frozen
 
 from unabridged.items import Item
 from unabridged.messages import Audio, Document, Message, Reasoning, Text, ToolCall, ToolResult
+from unabridged.transcripts import quoted
 
 __all__ = ["Line", "is_fact", "lines_of", "scores", "summary_lines", "terms"]
 
@@ -33,6 +34,7 @@ _DENSE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003f
 # A run of characters that are words by themselves, or a word, path, number or identifier.
 _TERM = re.compile(rf"[{_DENSE}]+|[^\W_{_DENSE}]+(?:[-_'./:@][^\W_{_DENSE}]+)*+")
 _FIRST_DENSE = re.compile(rf"[{_DENSE}]")
+_NAME = re.compile(rf"[\w./-]{{1,{NAMED}}}")
 _ASKS = ("?", "\uff1f", "\u061f")
 
 
@@ -92,7 +94,9 @@ def lines_of(items: Iterable[Item]) -> list[Line]:
 
 
 def _of_message(message: Message, names: dict[str, str]) -> Iterator[Line]:
-    speaker = " ".join(f"{message.role} {message.name or ''}".split())[:NAMED]
+    speaker = _called(message.role)
+    if message.name:
+        speaker = f"{speaker} {quoted(message.name[:NAMED])}"
     words = "".join(part.text for part in message.parts if isinstance(part, Text))
     yield from _weighed(words, speaker, 1.5 if message.role == "user" else 1.0, 1.3)
     for part in message.parts:
@@ -101,9 +105,9 @@ def _of_message(message: Message, names: dict[str, str]) -> Iterator[Line]:
                 told = (
                     f"{part.arguments[:SHOWN]}…" if len(part.arguments) > SHOWN else part.arguments
                 )
-                yield Line(" ".join(told.split()), f"{speaker} calls {part.name[:NAMED]}", 0.8)
+                yield Line(" ".join(told.split()), f"{speaker} calls {_called(part.name)}", 0.8)
             case ToolResult():
-                name = names.get(part.call_id, "tool")[:NAMED]
+                name = _called(names.get(part.call_id, "tool"))
                 does, weight = ("fails", 1.0) if part.is_error else ("answers", 0.8)
                 yield from _weighed(part.text, f"{name} {does}", weight, 1.6)
             case Text() | Reasoning():
@@ -113,6 +117,13 @@ def _of_message(message: Message, names: dict[str, str]) -> Iterator[Line]:
                 heard = part.transcript if isinstance(part, Audio) else ""
                 named = part.name if isinstance(part, Document) else ""
                 yield Line(" ".join(f"{kind} {heard}{named}".split())[:LONGEST], speaker, 0.5)
+
+
+def _called(name: str) -> str:
+    """
+    A role or the name of a tool: as it stands where it is one word, else quoted.
+    """
+    return name if _NAME.fullmatch(name) else quoted(name[:NAMED])
 
 
 def _weighed(text: str, speaker: str, weight: float, first: float) -> Iterator[Line]:

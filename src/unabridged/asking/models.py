@@ -13,6 +13,7 @@ from attrs import frozen
 from unabridged.asking.endpoint import Endpoint
 from unabridged.contract import Ask
 from unabridged.errors import NeedsAsyncError
+from unabridged.text import brief
 
 __all__ = ["AsyncModel", "Model"]
 
@@ -58,7 +59,7 @@ class Model:
         if inspect.isawaitable(given):
             if inspect.iscoroutine(given):
                 given.close()
-            msg = f"{self!r}: the client's answer is awaitable; give a sync client"
+            msg = f"{brief(self)}: the client's answer is awaitable; give a sync client"
             raise NeedsAsyncError(msg)
 
         return self.endpoint.text(given)

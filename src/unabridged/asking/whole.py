@@ -9,6 +9,7 @@ from unabridged.formats import anthropic, openai_chat
 from unabridged.formats.extras import refuse
 from unabridged.formats.replies import plain
 from unabridged.telling import without_thoughts
+from unabridged.text import brief
 
 __all__ = ["whole_text"]
 
@@ -54,7 +55,7 @@ or `reasoning_tokens=` for a model that thinks first (finish_reason 'length')
     if error := found.get("error"):
         known = error if isinstance(error, dict) else {}
         code = str(known.get("code") or known.get("type") or "unknown")
-        msg = f"there is no answer but an error of the server's (code {code[:40]!r})"
+        msg = f"there is no answer but an error of the server's (code {brief(code)})"
         raise OutcomeError(msg)
     _ended(api, found)
     form = anthropic if api == "anthropic" else openai_chat
@@ -82,7 +83,7 @@ def _ended(api: str, found: dict[str, Any]) -> None:
     reason = str(held.get(name) or "")
     if reason.lower() not in _ENDED:
         why = _WHY.get(reason.lower(), "did not come to its end")
-        msg = f"the answer {why} ({name} {reason[:40]!r})"
+        msg = f"the answer {why} ({name} {brief(reason)})"
         raise OutcomeError(msg)
 
 

@@ -17,11 +17,11 @@ from collections.abc import Iterable, Sequence
 from itertools import dropwhile, takewhile
 from typing import Any, cast
 
-from unabridged.errors import ConfigError, FormatError
+from unabridged.errors import FormatError
 from unabridged.formats.anthropic_blocks import joined, read_content, write
 from unabridged.formats.anthropic_keys import NAME, kept, named, own, without
 from unabridged.formats.anthropic_stream import assembled, failure
-from unabridged.formats.extras import checked, refuse
+from unabridged.formats.extras import checked, reading, refuse
 from unabridged.formats.foreign import native
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
@@ -30,6 +30,7 @@ from unabridged.formats.requests import AnthropicRequest
 from unabridged.items import Item
 from unabridged.messages import Message, Text, quick_message
 from unabridged.parts import NO_JSON, quick_text
+from unabridged.text import said
 
 __all__ = ["dump", "load", "reply", "request"]
 
@@ -66,11 +67,15 @@ def load(
     native(turns, "messages")
     try:
         messages = tuple([_message(turn, "") for turn in turns])
-    except (ConfigError, FormatError):
+    except Exception:  # noqa: BLE001  whatever it is
         # only what is wrong needs its place, so it is read again to be refused with it
-        messages = tuple([_message(turn, f"messages[{at}]") for at, turn in enumerate(turns)])
+        with reading("messages"):
+            messages = tuple([_message(turn, f"messages[{at}]") for at, turn in enumerate(turns)])
 
-    return messages if system is None else (_prompt(system), *messages)
+    if system is None:
+        return messages
+    with reading("system"):
+        return (_prompt(system), *messages)
 
 
 def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
@@ -142,7 +147,7 @@ def reply(response: object) -> tuple[Message, ...]:
     if not isinstance(content, list):
         refuse("response.content", "a list of blocks", content)
     if found.get("stop_reason") == "refusal" and not content:
-        msg = f"response: no message, the model refused: {found.get('stop_details')}"
+        msg = f"response: no message, the model refused: {said(found.get('stop_details'))}"
         raise FormatError(msg)
 
     blocks = [_sent(block) for block in content]

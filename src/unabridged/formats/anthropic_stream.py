@@ -13,6 +13,7 @@ from attrs import Factory, define
 from unabridged.errors import FormatError
 from unabridged.formats.anthropic_calls import as_input
 from unabridged.formats.extras import refuse
+from unabridged.text import brief, said
 
 __all__ = ["assembled", "failure"]
 
@@ -54,7 +55,7 @@ def assembled(events: Iterable[dict[str, Any]]) -> dict[str, Any]:
     count = 0
     for at, event in enumerate(events):
         count += 1
-        step = _STEPS.get(str(event.get("type")))
+        step = _STEPS.get(kind) if isinstance(kind := event.get("type"), str) else None
         if step is not None:
             step(answer, event, f"response[{at}]")
     if not answer.message or not answer.is_whole:
@@ -77,11 +78,11 @@ def failure(found: dict[str, Any]) -> FormatError:
     """
     match found.get("error"):
         case {"type": kind, "message": text}:
-            said = f"{kind}: {text}"
+            told = f"{said(kind)}: {said(text)}"
         case error:
-            said = f"an error: {error}"
+            told = f"an error: {said(error)}"
 
-    return FormatError(f"response: no message, but {said}")
+    return FormatError(f"response: no message, but {told}")
 
 
 def _start(answer: _Answer, event: dict[str, Any], where: str) -> None:
@@ -99,14 +100,14 @@ def _add(answer: _Answer, event: dict[str, Any], where: str) -> None:
     index, delta = _index(event, where), _object(event, "delta", where)
     block = answer.blocks.get(index)
     if block is None:
-        msg = f"{where}.index: expected a block that has started, got {index}"
+        msg = f"{where}.index: expected a block that has started, got {brief(index)}"
         raise FormatError(msg)
     kind = delta.get("type")
     if isinstance(kind, str) and kind in _PIECES:
-        said, key = _PIECES[kind]
-        piece = delta.get(said, ...)
+        name, key = _PIECES[kind]
+        piece = delta.get(name, ...)
         if not isinstance(piece, str):
-            refuse(f"{where}.delta.{said}", "text", piece)
+            refuse(f"{where}.delta.{name}", "text", piece)
         answer.pieces.setdefault((index, key), []).append(piece)
         return
     match delta:
@@ -119,7 +120,7 @@ def _add(answer: _Answer, event: dict[str, Any], where: str) -> None:
             block |= said_of_it
         case _:
             msg = (
-                f"{where}.delta: {kind!r} is a delta not known here; "
+                f"{where}.delta: {brief(kind)} is a delta not known here; "
                 "pass stream.get_final_message() instead of the events"
             )
             raise FormatError(msg)

@@ -17,12 +17,12 @@ from typing import Any, cast
 
 from attrs import evolve
 
-from unabridged.errors import ConfigError, FormatError
+from unabridged.errors import FormatError
 from unabridged.formats.bedrock_blocks import NAME, PROMPT, left_out, read_all, write
 from unabridged.formats.bedrock_bytes import kept, own, to_bytes
 from unabridged.formats.bedrock_media import Names
 from unabridged.formats.bedrock_stream import assembled
-from unabridged.formats.extras import checked, refuse
+from unabridged.formats.extras import checked, reading, refuse
 from unabridged.formats.foreign import native
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
@@ -31,6 +31,7 @@ from unabridged.formats.requests import BedrockRequest
 from unabridged.items import Item
 from unabridged.messages import Message, Text, quick_message
 from unabridged.parts import NO_JSON
+from unabridged.text import brief
 
 __all__ = ["dump", "load", "reply", "request"]
 
@@ -65,9 +66,10 @@ def load(
     native(turns, "messages")
     try:
         messages = tuple([_message(turn, "") for turn in turns])
-    except (ConfigError, FormatError):
+    except Exception:  # noqa: BLE001  whatever it is
         # only what is wrong needs its place, so it is read again to be refused with it
-        messages = tuple([_message(turn, f"messages[{at}]") for at, turn in enumerate(turns)])
+        with reading("messages"):
+            messages = tuple([_message(turn, f"messages[{at}]") for at, turn in enumerate(turns)])
     if system is None:
         return messages
     if isinstance(system, str):
@@ -75,7 +77,8 @@ def load(
     if not isinstance(system, list | tuple):
         refuse("system", "text or a list of blocks", system)
 
-    return (Message("system", read_all(system, "system", "system")), *messages)
+    with reading("system"):
+        return (Message("system", read_all(system, "system", "system")), *messages)
 
 
 def dump(messages: Iterable[Message]) -> list[dict[str, Any]]:
@@ -157,7 +160,7 @@ def reply(response: object) -> tuple[Message, ...]:
         case {"message": {**turn}}:
             message = _message(turn, "response.output.message")
         case _:
-            msg = f"response: no message in it, but {repr(whole)[:_LONGEST]}"
+            msg = f"response: no message in it, but {brief(whole, _LONGEST)}"
             raise FormatError(msg)
     match metadata:
         case {"RequestId": str(id_)}:

@@ -13,8 +13,9 @@ from typing import Any
 
 from unabridged.errors import ConfigError
 from unabridged.formats.extras import Extras
-from unabridged.json_values import DEEPEST, json_of
+from unabridged.json_values import json_of
 from unabridged.messages import Opaque
+from unabridged.text import bounded
 
 __all__ = ["NAME", "as_bytes", "kept", "own", "read_opaque", "to_bytes", "write_opaque"]
 
@@ -73,11 +74,9 @@ def read_opaque(block: dict[str, Any], where: str) -> Opaque:
     paths: list[list[str | int]] = []
     try:
         data = json_of(block, where)
-    except ConfigError as error:
-        try:
-            block = _packed(block, [], paths)
-        except RecursionError:
-            raise error from None
+    except ConfigError:
+        bounded(block, where)
+        block = _packed(block, [], paths)
         data = json_of(block, where)
     if paths or block.keys() == _PACKED:
         data = json_of({"block": block, "bytes": paths}, where)
@@ -108,8 +107,6 @@ def write_opaque(part: Opaque) -> dict[str, Any]:
 
 
 def _packed(value: Any, way: list[str | int], paths: list[list[str | int]]) -> Any:
-    if len(way) > DEEPEST:
-        raise RecursionError
     match value:
         case bytes() | bytearray():
             paths.append(way)

@@ -8,6 +8,7 @@ from typing import Any
 from unabridged.errors import FormatError
 from unabridged.formats.extras import refuse
 from unabridged.formats.json_texts import strict_value
+from unabridged.text import said
 
 __all__ = ["assembled"]
 
@@ -38,7 +39,7 @@ def assembled(events: Iterable[dict[str, Any]]) -> dict[str, Any]:
             if not isinstance(body, dict):
                 refuse(where, "an object", body)
             if kind.endswith("Exception"):
-                msg = f"{where}: the stream broke off: {body.get('message', body)}"
+                msg = f"{where}: the stream broke off: {said(body.get('message', body))}"
                 raise FormatError(msg)
             match kind:
                 case "messageStart":

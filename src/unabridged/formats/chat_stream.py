@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from unabridged.errors import FormatError
+from unabridged.text import said
 
 __all__ = ["assembled"]
 
@@ -43,7 +44,7 @@ def assembled(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     for event in events:
         chunk = event["chunk"] if isinstance(event.get("chunk"), Mapping) else event
         if chunk.get("error"):
-            msg = f"response: no message, the stream ended with an error: {chunk['error']}"
+            msg = f"response: no message, the stream ended with an error: {said(chunk['error'])}"
             raise FormatError(msg)
         if not isinstance(chunk.get("choices"), list):
             continue

@@ -8,8 +8,9 @@ from operator import itemgetter
 from typing import Any, NoReturn, TypeAlias
 
 from unabridged.errors import FormatError
-from unabridged.formats.extras import Keys, refuse
+from unabridged.formats.extras import Keys, reading, refuse
 from unabridged.formats.foreign import foreign, refuse_foreign
+from unabridged.text import brief
 
 __all__ = ["detect"]
 
@@ -96,7 +97,8 @@ def detect(turns: Sequence[object]) -> str:
             refuse_foreign(found, f"messages[{at}]")
     best, strange = _EITHER, -1
     for at, turn in enumerate(turns):
-        told = _of_turn(turn)
+        with reading(f"messages[{at}]"):
+            told = _of_turn(turn)
         if told[0] is _Sign.SURE:
             return told[1]
         if told[0] is _Sign.STRANGE and strange < 0:
@@ -218,12 +220,8 @@ def _refuse(turn: object, where: str) -> NoReturn:
     wish = f"the form of an API ({looks})"
     if not isinstance(turn, dict):
         refuse(where, wish, turn)
-    seen = ", ".join(f"{key!r}: {_short(value)}" for key, value in list(turn.items())[:_SOME])
+    with reading(where):
+        shown = list(turn.items())[:_SOME]
+    seen = ", ".join(f"{brief(key)}: {brief(value, _SHORT)}" for key, value in shown)
     msg = f"{where}: expected {wish}, got {{{seen}}}"
     raise FormatError(msg)
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-
-    return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"

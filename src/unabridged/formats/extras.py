@@ -8,18 +8,37 @@ shape that a value came in, so that `dump` gives it back in that shape.
 
 import marshal
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from json.encoder import encode_basestring
 from typing import Any, NoReturn, TypeAlias
 
 from attrs import frozen
 
-from unabridged.errors import ConfigError, FormatError
-from unabridged.json_values import DEEPEST, Json, json_of, json_text, sound_json, trusted
+from unabridged.errors import ConfigError, FormatError, UnabridgedError
+from unabridged.json_values import (
+    Json,
+    json_of,
+    json_text,
+    sound_json,
+    trusted,
+)
 from unabridged.messages import Message
 from unabridged.parts import NO_JSON
+from unabridged.text import DEEPEST, cause, is_small, short
 
-__all__ = ["FILE", "FOREIGN_FILE", "Extras", "Keys", "checked", "item_json", "refuse", "taken"]
+__all__ = [
+    "FILE",
+    "FOREIGN_FILE",
+    "Extras",
+    "Keys",
+    "checked",
+    "each",
+    "item_json",
+    "reading",
+    "refuse",
+    "taken",
+]
 
 Keys: TypeAlias = dict[Any, Any]
 
@@ -52,9 +71,28 @@ def refuse(where: str, wish: str, value: object) -> NoReturn:
     """
     kind = type(value)
     found = _WORDS.get(kind) or f"a {kind.__name__}"
-    hint = "; pass its .model_dump()" if hasattr(value, "model_dump") else ""
-    msg = f"{where}: expected {wish}, got {found}{hint}"
+    hint = "; pass its .model_dump()" if hasattr(kind, "model_dump") else ""
+    msg = f"{short(where)}: expected {wish}, got {found}{hint}"
     raise FormatError(msg)
+
+
+@contextmanager
+def reading(where: str) -> Iterator[None]:
+    """
+    While what others hand in is read: an object of theirs that raises is refused.
+
+    >>> with reading("messages"):
+    ...     raise OSError("no such key")
+    Traceback (most recent call last):
+    unabridged.errors.FormatError: messages: reading it raised OSError: no such key
+    """
+    try:
+        yield
+    except UnabridgedError:
+        raise
+    except Exception as error:
+        msg = f"{short(where)}: reading it raised {type(error).__name__}: {cause(error)}"
+        raise FormatError(msg) from error
 
 
 def checked(messages: Iterable[object]) -> Iterator[Message]:
@@ -65,10 +103,23 @@ def checked(messages: Iterable[object]) -> Iterator[Message]:
     Traceback (most recent call last):
     unabridged.errors.FormatError: messages[0]: expected a Message, got text
     """
-    for at, message in enumerate(messages):
+    if not isinstance(messages, Iterable):
+        refuse("messages", "messages", messages)
+    for at, message in enumerate(each(messages)):
         if not isinstance(message, Message):
             refuse(f"messages[{at}]", "a Message", message)
         yield message
+
+
+def each(messages: Iterable[object]) -> Iterator[object]:
+    """
+    The *messages* one by one, whatever iterating raises.
+
+    >>> list(each(["hi"]))
+    ['hi']
+    """
+    with reading("messages"):
+        yield from messages
 
 
 def taken(keys: Keys, key: str) -> str:
@@ -114,8 +165,9 @@ class Extras:
                 return _hints(self.name, **shape) if shape else NO_JSON
             if type(next(iter(keys.values()))) is str and (texts := _texts(keys)):
                 return _framed(self.name, shape, f'"keys":{texts}')
-            seen = marshal.dumps((keys, shape), 0)
-            if len(seen) <= _SHORT:
+            # marshal follows a loop for ever, and knows no end of what is held twice
+            seen = marshal.dumps((keys, shape), 0) if is_small(keys) else b""
+            if 0 < len(seen) <= _SHORT:
                 return _written(self.name, seen)
         except ValueError:
             pass  # what JSON cannot hold either is refused below, where its place is known
@@ -125,7 +177,7 @@ class Extras:
             msg = str(error)
             for ours in (f"{where}.{self.name}.keys", f"{where}.{self.name}.inner"):
                 msg = msg.replace(ours, where, 1)
-            raise ConfigError(msg) from error
+            raise type(error)(msg) from error
 
     def own(self, extra: Json) -> dict[str, Any]:
         """
@@ -257,8 +309,8 @@ def _short(value: Keys) -> str:
     Raises:
         ValueError: it is long, or JSON cannot hold it.
     """
-    seen = marshal.dumps(value, 0)
-    if len(seen) > _SHORT:
+    seen = marshal.dumps(value, 0) if is_small(value) else b""
+    if not 0 < len(seen) <= _SHORT:
         raise ValueError
 
     return _remembered(seen)

@@ -18,8 +18,7 @@ from typing import Any, cast
 
 from attrs import evolve
 
-from unabridged.errors import ConfigError, FormatError
-from unabridged.formats.extras import checked, refuse
+from unabridged.formats.extras import checked, reading, refuse
 from unabridged.formats.foreign import native
 from unabridged.formats.gemini_contents import (
     put_parts,
@@ -68,14 +67,18 @@ def load(
     if not isinstance(turns, list | tuple):
         refuse("contents", "a list", turns)
     native(turns, "contents")
-    prompt = () if system is None else (_prompt(system),)
+    with reading("system"):
+        prompt = () if system is None else (_prompt(system),)
     names = Names()
     try:
         messages = [read_content(turn, names, "") for turn in turns]
-    except (ConfigError, FormatError):
+    except Exception:  # noqa: BLE001  whatever it is
         # only what is wrong needs its place, so it is read again to be refused with it
-        names = Names()
-        messages = [read_content(turn, names, f"contents[{at}]") for at, turn in enumerate(turns)]
+        names, places = Names(), [f"contents[{at}]" for at in range(len(turns))]
+        with reading("contents"):
+            messages = [
+                read_content(turn, names, at) for turn, at in zip(turns, places, strict=True)
+            ]
 
     return (*prompt, *messages)
 

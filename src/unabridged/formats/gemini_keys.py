@@ -15,6 +15,7 @@ from unabridged.formats.extras import Extras, Keys, item_json
 from unabridged.json_values import json_of
 from unabridged.messages import Opaque
 from unabridged.parts import quick_opaque
+from unabridged.text import bounded
 
 __all__ = [
     "NAME",
@@ -45,7 +46,6 @@ _SNAKE = {
     "mimeType": "mime_type",
     "thoughtSignature": "thought_signature",
 }
-_DEEPEST = 200
 _BYTES = "$bytes"  # marks the data of an Opaque that held bytes: it has no extra
 
 
@@ -127,9 +127,11 @@ def opaque(value: object, where: str) -> Opaque:
                 NAME, item_json(value, where) if isinstance(value, dict) else json_of(value, where)
             )
         except ConfigError:
-            if not _byte_paths(value, where):
+            bounded(value, where)
+            if not _byte_paths(value):
                 raise
-    paths = _byte_paths(value, where)
+    bounded(value, where)
+    paths = _byte_paths(value)
 
     return Opaque(NAME, json_of({_BYTES: paths, "part": _replaced(value)}, where))
 
@@ -157,19 +159,16 @@ def _decoded(text: str) -> str | bytes:
         return text
 
 
-def _byte_paths(value: object, where: str, depth: int = 0) -> list[list[str | int]]:
+def _byte_paths(value: object) -> list[list[str | int]]:
     if isinstance(value, bytes):
         return [[]]
-    if depth > _DEEPEST:
-        msg = f"{where}: nested too deep for JSON, or it contains itself"
-        raise ConfigError(msg)
     inner: list[tuple[Any, object]] = []
     if isinstance(value, dict):
         inner = list(value.items())
     elif isinstance(value, list | tuple):
         inner = list(enumerate(value))
 
-    return [[key, *path] for key, found in inner for path in _byte_paths(found, where, depth + 1)]
+    return [[key, *path] for key, found in inner for path in _byte_paths(found)]
 
 
 def _replaced(value: Any) -> Any:

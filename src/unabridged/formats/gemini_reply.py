@@ -3,12 +3,14 @@ What Gemini answered, and what came beside the answer.
 """
 
 import base64
+from enum import Enum
 from typing import Any, NoReturn
 
 from unabridged.errors import FormatError
 from unabridged.formats.extras import refuse
 from unabridged.formats.gemini_stream import assembled
 from unabridged.formats.replies import plain, plain_events, unique_id
+from unabridged.text import cause, said
 
 __all__ = ["answered"]
 
@@ -65,19 +67,19 @@ def _refuse_empty(received: dict[str, Any]) -> NoReturn:
     feedback = received.get("promptFeedback", received.get("prompt_feedback"))
     if error is not None:
         found = error.get("message") if isinstance(error, dict) else error
-        msg = f"response: an error, no answer: {found}"
+        msg = f"response: an error, no answer: {said(found)}"
         raise FormatError(msg)
-    said = _said(feedback, "block")
-    if said:
-        msg = f"response: no answer, the prompt was blocked ({said})"
+    told = _said(feedback, "block")
+    if told:
+        msg = f"response: no answer, the prompt was blocked ({told})"
     else:
         msg = "response: no candidates, so there is no answer"
     raise FormatError(msg)
 
 
 def _refuse_blank(candidate: dict[str, Any]) -> NoReturn:
-    said = _said(candidate, "finish")
-    msg = "response: an answer without parts" + (f" ({said})" if said else "")
+    told = _said(candidate, "finish")
+    msg = "response: an answer without parts" + (f" ({told})" if told else "")
     raise FormatError(msg)
 
 
@@ -90,14 +92,14 @@ def _said(value: object, about: str) -> str:
     names = ("Reason", "_reason", "ReasonMessage", "_reason_message", "Message", "_message")
     found = [value[f"{about}{name}"] for name in names if value.get(f"{about}{name}")]
 
-    return ": ".join(str(getattr(one, "value", one)) for one in found)
+    return ": ".join(said(one.value if isinstance(one, Enum) else one) for one in found)
 
 
 def _storable(value: Any) -> Any:
     # the client's dicts hold times and bytes
     match value:
         case dict():
-            return {str(key): _storable(inner) for key, inner in value.items()}
+            return {_worded(key): _storable(inner) for key, inner in value.items()}
         case list() | tuple():
             return [_storable(inner) for inner in value]
         case None | bool() | int() | float() | str():
@@ -105,4 +107,12 @@ def _storable(value: Any) -> Any:
         case bytes():
             return base64.b64encode(value).decode()
         case _:
-            return str(value)
+            return _worded(value)
+
+
+def _worded(value: object) -> str:
+    try:
+        return str(value)
+    except Exception as error:
+        msg = f"response: a {type(value).__name__} in it cannot be written as text ({cause(error)})"
+        raise FormatError(msg) from error

@@ -19,13 +19,13 @@ from typing import Any, cast
 
 from attrs import evolve
 
-from unabridged.errors import ConfigError, FormatError
+from unabridged.errors import FormatError
 from unabridged.formats.chat_functions import Functions
 from unabridged.formats.chat_parts import NAME, kept, own
 from unabridged.formats.chat_read import read_spoken, read_turn
 from unabridged.formats.chat_stream import assembled
 from unabridged.formats.chat_write import write_message
-from unabridged.formats.extras import checked, refuse
+from unabridged.formats.extras import checked, reading, refuse
 from unabridged.formats.foreign import native
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
@@ -33,6 +33,7 @@ from unabridged.formats.replies import plain, plain_events, unique_id
 from unabridged.formats.requests import ChatRequest
 from unabridged.items import Item
 from unabridged.messages import Audio, Message, Part, Text
+from unabridged.text import said
 
 __all__ = ["dump", "load", "reply", "request"]
 
@@ -69,19 +70,21 @@ def load(
     try:
         functions = Functions()
         messages = tuple([read_spoken(turn) or read_turn(turn, "", functions) for turn in turns])
-    except (ConfigError, FormatError):
+    except Exception:  # noqa: BLE001  whatever it is
         # only what is wrong needs its place, so it is read again to be refused with it
         functions = Functions()
-        messages = tuple(
-            [read_turn(turn, f"messages[{at}]", functions) for at, turn in enumerate(turns)]
-        )
+        with reading("messages"):
+            messages = tuple(
+                [read_turn(turn, f"messages[{at}]", functions) for at, turn in enumerate(turns)]
+            )
     if system is None:
         return messages
     if not isinstance(system, str | list | tuple):
         refuse("system", "text or a list of parts", system)
     content = system if isinstance(system, str) else list(system)
 
-    prompt = read_turn({"role": "system", "content": content}, "system", Functions())
+    with reading("system"):
+        prompt = read_turn({"role": "system", "content": content}, "system", Functions())
 
     return (prompt, *messages)
 
@@ -176,7 +179,7 @@ def reply(response: object) -> tuple[Message, ...]:
 def _first_choice(found: dict[str, Any]) -> tuple[dict[str, Any], list[object]]:
     choices = found.pop("choices", ...)
     if found.get("error"):
-        msg = f"response: no message, but an error: {found['error']}"
+        msg = f"response: no message, but an error: {said(found['error'])}"
         raise FormatError(msg)
     if not isinstance(choices, list):
         refuse("response.choices", "a list", choices)

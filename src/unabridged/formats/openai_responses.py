@@ -21,8 +21,8 @@ it belongs to another response.
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from unabridged.errors import ConfigError, FormatError
-from unabridged.formats.extras import checked, refuse
+from unabridged.errors import FormatError
+from unabridged.formats.extras import checked, reading, refuse
 from unabridged.formats.foreign import native
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
@@ -34,6 +34,7 @@ from unabridged.formats.responses_reading import answered, read
 from unabridged.formats.responses_stream import assembled, fault
 from unabridged.items import Item
 from unabridged.messages import Message, Text
+from unabridged.text import said
 
 __all__ = ["dump", "load", "reply", "request"]
 
@@ -69,8 +70,9 @@ def load(turns: str | Sequence[object], system: str | None = None) -> tuple[Mess
     native(turns, "input")
     try:
         messages = read(turns, is_placed=False)
-    except (ConfigError, FormatError):
-        messages = read(turns)  # only what is wrong needs its place, to be refused with it
+    except Exception:  # noqa: BLE001  whatever it is
+        with reading("input"):  # only what is wrong needs its place, to be refused with it
+            messages = read(turns)
     if system is None:
         return messages
     if not isinstance(system, str):
@@ -164,10 +166,10 @@ def _refuse_fault(response: dict[str, Any]) -> None:
         msg = f"response: the API says: {fault(error)}"
         raise FormatError(msg)
     if status in _UNFINISHED:
-        msg = f"response: expected one that is complete, this one is {status}"
+        msg = f"response: expected one that is complete, this one is {said(status)}"
         raise FormatError(msg)
     if status == "incomplete" and not response.get("output"):
         details = response.get("incomplete_details")
         reason = details.get("reason") if isinstance(details, dict) else None
-        msg = f"response: it is incomplete ({reason or 'no reason'}), and empty"
+        msg = f"response: it is incomplete ({said(reason or 'no reason')}), and empty"
         raise FormatError(msg)

@@ -81,6 +81,7 @@ from unabridged.formats.rules_of_reasoning import (
     thinking_leads_the_loop,
 )
 from unabridged.messages import Message, ToolCall, ToolResult
+from unabridged.text import brief
 
 __all__ = ["PROVIDERS", "provider_of"]
 
@@ -285,8 +286,8 @@ def provider_of(name: str) -> Provider:
     >>> provider_of("gemini").title
     'Gemini'
     """
-    if name not in PROVIDERS:
-        msg = f"provider: expected one of {', '.join(sorted(PROVIDERS))}, got {name!r}"
+    if not isinstance(name, str) or name not in PROVIDERS:
+        msg = f"provider: expected one of {', '.join(sorted(PROVIDERS))}, got {brief(name)}"
         raise ConfigError(msg)
 
     return PROVIDERS[name]

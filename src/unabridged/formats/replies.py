@@ -3,11 +3,12 @@ What a client gives back from a call, as plain values.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from unabridged.errors import FormatError
 from unabridged.formats.extras import refuse
+from unabridged.text import bounded, cause
 
 __all__ = ["plain", "plain_events", "unique_id"]
 
@@ -21,11 +22,27 @@ def plain(response: object) -> dict[str, Any] | None:
 
     None for what is no response, such as the events of a stream.
 
+    Raises:
+        FormatError: it cannot be read.
+        JsonError: it contains itself, or is nested too deep.
+
     >>> plain({"id": "r1"})
     {'id': 'r1'}
     >>> plain([{"id": "r1"}]) is None
     True
     """
+    try:
+        found = _as_dict(response)
+    except Exception as error:
+        msg = f"response: reading it raised {type(error).__name__}: {cause(error)}"
+        raise FormatError(msg) from error
+    if found is not None:
+        bounded(found, "response")
+
+    return found
+
+
+def _as_dict(response: object) -> dict[str, Any] | None:
     if isinstance(response, Mapping):
         return dict(response)
     # openai's and anthropic's objects know what was sent; pydantic's others leave out nulls
@@ -44,7 +61,7 @@ def plain_events(events: object) -> tuple[dict[str, Any], ...]:
     The events of a stream that has ended, each as a dict.
 
     Raises:
-        FormatError: *events* is no iterable of events.
+        FormatError: *events* is no iterable of events, or one of them cannot be read.
 
     >>> plain_events([{"type": "message_stop"}])
     ({'type': 'message_stop'},)
@@ -57,13 +74,21 @@ def plain_events(events: object) -> tuple[dict[str, Any], ...]:
     if not isinstance(events, Iterable) or isinstance(events, str | bytes):
         refuse("response", _WISH, events)
     found: list[dict[str, Any]] = []
-    for at, event in enumerate(events):
+    for at, event in enumerate(_read(events)):
         as_dict = plain(event)
         if as_dict is None:
             refuse(f"response[{at}]", "an event of a stream", event)
         found.append(as_dict)
 
     return tuple(found)
+
+
+def _read(events: Iterable[object]) -> Iterator[object]:
+    try:
+        yield from events
+    except Exception as error:
+        msg = f"response: reading its events raised {type(error).__name__}: {cause(error)}"
+        raise FormatError(msg) from error
 
 
 def unique_id(value: object) -> str | None:

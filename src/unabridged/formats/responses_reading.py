@@ -79,7 +79,8 @@ def answered(output: Sequence[object], id: str | None) -> Message:  # noqa: A002
     for item, where in zip(output, places, strict=True):
         if not isinstance(item, dict):
             refuse(where, "an object", item)
-        _kind(item, where)
+        if _kind(item, where) == "alone" and item.get("type") is None:
+            refuse(f"{where}.type", "text", item.get("type", ...))
     items = [_as_sent(item) for item in output if isinstance(item, dict)]
     # what comes with its answer was run by the server
     closed = {item.get(result_key(item)) for item in items if is_answer(str(item.get("type")))}

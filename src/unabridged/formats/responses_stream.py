@@ -7,6 +7,7 @@ from typing import Any
 
 from unabridged.errors import FormatError
 from unabridged.formats.extras import refuse
+from unabridged.text import said
 
 __all__ = ["assembled", "fault"]
 
@@ -71,9 +72,9 @@ def fault(error: dict[str, Any]) -> str:
     'Try again. (server_error)'
     """
     code = error.get("code")
-    text = str(error.get("message") or "no reason")
+    text = said(error.get("message") or "no reason")
 
-    return f"{text} ({code})" if code else text
+    return f"{text} ({said(code)})" if code else text
 
 
 def _mixed(done: dict[int | str, Any]) -> bool:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from attrs import evolve, frozen
 
 from unabridged.errors import ConfigError
+from unabridged.formats.extras import each
 from unabridged.items import Item
 from unabridged.messages import Message, Part, ToolCall, ToolResult
 from unabridged.tool_loops import is_made_up
@@ -152,7 +153,7 @@ def turns_of(messages: Iterable[Message | Item]) -> tuple[Turn, ...]:
         hint = "; give the result's .view or .messages" if hasattr(messages, "view") else ""
         msg = f"messages: expected messages or a view, got {type(messages).__name__}{hint}"
         raise ConfigError(msg)
-    for at, given in enumerate(messages):
+    for at, given in enumerate(each(messages)):
         match given:
             case Message():
                 message, seq = given, at + 1

@@ -15,6 +15,7 @@ from unabridged.items import Item, Unloaded
 from unabridged.messages import Message
 from unabridged.results import same_ties
 from unabridged.states import PINNED_ROLES
+from unabridged.text import short
 from unabridged.views import View
 
 __all__ = ["Listed", "PutIn", "listed"]
@@ -65,7 +66,7 @@ def listed(view: View, outcome: Iterable[object], step: str) -> Listed:
                 if place < 0 or not (item := view.at(place)).sources:
                     continue
                 if place not in found.kept and message != item.message:
-                    same_ties(item, message, f"step {step}")
+                    same_ties(item, message, f"step {short(step)}")
                     found.reworded[place] = message
                 found.kept.add(place)
                 anchor = place
@@ -84,7 +85,7 @@ def _placed(view: View, given: object, step: str) -> Placed:
         return given
     if not isinstance(given, Item):
         msg = (
-            f"step {step}: expected items of the view or messages, got "
+            f"step {short(step)}: expected items of the view or messages, got "
             f"{type(given).__name__}; return [item for item in view if …]"
         )
         raise OutcomeError(msg)
@@ -92,7 +93,7 @@ def _placed(view: View, given: object, step: str) -> Placed:
         return _put_in_before(view, given)
     place = view.find(given.first)
     if place < 0 or view.at(place).sources != given.sources:
-        msg = f"step {step}: entry {given.sources} was never in the view; return its items"
+        msg = f"step {short(step)}: entry {given.sources} was never in the view; return its items"
         raise OutcomeError(msg)
 
     return place, given.message

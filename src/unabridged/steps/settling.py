@@ -11,6 +11,7 @@ from unabridged.results import TrimResult
 from unabridged.spans import Span
 from unabridged.steps.listing import listed
 from unabridged.steps.stand_ins import stand_ins
+from unabridged.text import short
 from unabridged.views import View
 
 __all__ = ["settled"]
@@ -33,7 +34,7 @@ def settled(
     kept = set(found.kept)
     for place, why in _forgotten(view, kept):
         error = PairingError if why.startswith("parted") else OutcomeError
-        text = f"step {step}: {why}, entry {view.at(place).sources}"
+        text = f"step {short(step)}: {why}, entry {view.at(place).sources}"
         if strict:
             msg = f"{text}; keep it, or leave strict=True out and it is put back"
             raise error(msg)

@@ -17,6 +17,7 @@ from unabridged.messages import Message
 from unabridged.records import Fold, Insert
 from unabridged.spans import NOTHING, Span
 from unabridged.steps.listing import Listed
+from unabridged.text import short
 from unabridged.views import View
 
 __all__ = ["StandIns", "stand_ins"]
@@ -144,20 +145,20 @@ def _refusal(step: str, message: Message, anchor: int) -> str:
     where = f"after entry {anchor}" if anchor else "at the head"
     if _has_ties(message):
         return (
-            f"step {step}: {_shown(message)}, put in {where}, holds tool calls or results, and a "
-            "stand-in, as of results.fold, holds none; word them as text, or use custom(…) "
+            f"step {short(step)}: {_shown(message)}, put in {where}, holds tool calls or results, and "
+            "a stand-in, as of results.fold, holds none; word them as text, or use custom(…) "
             "without replace=True, which puts it in at each run"
         )
 
     return (
-        f"step {step}: {_shown(message)} is put in {where}, where nothing is dropped, so there is "
-        "nothing to write it back for; give results.fold the items that it stands for, or use "
+        f"step {short(step)}: {_shown(message)} is put in {where}, where nothing is dropped, so there "
+        "is nothing to write it back for; give results.fold the items that it stands for, or use "
         "custom(…) without replace=True, which puts it in at each run"
     )
 
 
 def _only_projects(step: str, message: Message, gap: Span) -> str:
     return (
-        f"step {step}: {_shown(message)} holds tool calls or results, so it does not stand in for "
-        f"entries {gap}, which are dropped there; it is put in and never written back"
+        f"step {short(step)}: {_shown(message)} holds tool calls or results, so it does not stand in "
+        f"for entries {gap}, which are dropped there; it is put in and never written back"
     )

@@ -21,6 +21,7 @@ from unabridged.spans import Span
 from unabridged.states import ThreadState
 from unabridged.stores.incarnations import takes_incarnation
 from unabridged.stores.protocol import Receipt, Store
+from unabridged.text import brief
 
 __all__ = ["InThread"]
 
@@ -207,7 +208,7 @@ class InThread:
 
     def _ready(self) -> ThreadPoolExecutor:
         if self._closed:
-            msg = f"{self!r} is closed; open a new one"
+            msg = f"{brief(self)} is closed; open a new one"
             raise StoreError(msg)
         if self._pid != os.getpid():  # the thread, and whoever waited, stayed behind
             self._waiting.clear()
@@ -264,7 +265,7 @@ def _copied(error: BaseException) -> Exception:
     The error for one of several waiters: a traceback belongs to one raise.
     """
     if not isinstance(error, StoreError):
-        return StoreError(f"nothing of this append was written: {error!r}")
+        return StoreError(f"nothing of this append was written: {brief(error)}")
     copy = StoreError(str(error))
     copy.__cause__ = error.__cause__
 

@@ -31,9 +31,11 @@ from unabridged.stores.writing import (
     undeletable,
     without,
 )
+from unabridged.text import brief
 
 __all__ = ["SqliteStore"]
 
+LONGEST = 1_000_000  # seconds to wait for another writer
 _LEVELS = ("OFF", "NORMAL", "FULL", "EXTRA")
 
 
@@ -78,10 +80,12 @@ class SqliteStore:
         synchronous: str = "FULL",
     ) -> None:
         if synchronous not in _LEVELS:
-            msg = f"synchronous= must be one of {', '.join(_LEVELS)}, got {synchronous!r}"
+            msg = f"synchronous= must be one of {', '.join(_LEVELS)}, got {brief(synchronous)}"
             raise ConfigError(msg)
-        if not isinstance(timeout, int | float) or not timeout >= 0:
-            msg = f"timeout= must be 0 seconds or more, got {timeout!r}"
+        if not isinstance(timeout, int | float) or not 0 <= timeout <= LONGEST:
+            msg = (
+                f"timeout= must be a number of seconds from 0 to {LONGEST:_}, got {brief(timeout)}"
+            )
             raise ConfigError(msg)
         self._retain = checked_retain(retain)
         self._file = SqliteFile(os.fspath(path), timeout=timeout, synchronous=synchronous)

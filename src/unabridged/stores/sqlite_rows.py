@@ -17,6 +17,7 @@ from unabridged.records import Appended, Entry, Record
 from unabridged.spans import Span
 from unabridged.stores.sqlite_file import Row, SqliteFile
 from unabridged.stores.writing import entry_of, mark_of
+from unabridged.text import brief
 
 __all__ = ["Lines", "Pending", "stored", "unstored"]
 
@@ -210,7 +211,9 @@ class Lines:
         return entry_of(record, Marks(row[3], row[4], row[5]))
 
     def _corrupt(self, rec: int, why: str) -> CorruptLogError:
-        return CorruptLogError(f"{self._file.path}: thread {self._thread!r}, record {rec}: {why}")
+        return CorruptLogError(
+            f"{self._file.path}: thread {brief(self._thread)}, record {rec}: {why}"
+        )
 
 
 _BY_KIND = ("INDEXED BY decisions", "AND kind <> 'appended'")

@@ -21,6 +21,7 @@ from unabridged.json_values import json_text
 from unabridged.states import ThreadState
 from unabridged.stores.sqlite_file import SqliteFile
 from unabridged.stores.sqlite_rows import stored
+from unabridged.text import brief
 
 __all__ = ["Kept", "KeptThreads"]
 
@@ -83,7 +84,8 @@ class KeptThreads:
             kept = Kept(number, state_from_json(data), version)
         except (CorruptLogError, TypeError, ValueError) as error:
             msg = (
-                f"{self._file.path}: thread {thread!r}, the state kept beside record {rec}: {error}"
+                f"{self._file.path}: thread {brief(thread)}, the state kept beside record {rec}: "
+                f"{error}"
             )
             raise CorruptLogError(msg) from error
         self._keep(thread, kept)

@@ -24,6 +24,7 @@ from unabridged.records import (
 from unabridged.spans import NOTHING, Span
 from unabridged.states import Log, ThreadState, advance, lasting
 from unabridged.stores.incarnations import new_id
+from unabridged.text import brief
 
 __all__ = [
     "admitted",
@@ -68,7 +69,7 @@ def admitted(  # noqa: PLR0913  what it looks at is the store's
         match body:
             case Compacted(_, upto) if state.decided > upto:
                 msg = (
-                    f"thread {thread!r}: the changes lean on record {upto}, but record "
+                    f"thread {brief(thread)}: the changes lean on record {upto}, but record "
                     f"{state.decided} changed the view since; read again and work them out anew"
                 )
                 raise LogConflictError(msg)
@@ -81,8 +82,9 @@ def admitted(  # noqa: PLR0913  what it looks at is the store's
                 if same != message:
                     where = f"entry {entry.seq}" if entry else "another message of this append"
                     msg = (
-                        f"thread {thread!r}: message id {message.id!r} belongs to {where}, which "
-                        "says something else; give the new message an id of its own, or none"
+                        f"thread {brief(thread)}: message id {brief(message.id)} belongs to "
+                        f"{where}, which says something else; give the new message an id of its "
+                        "own, or none"
                     )
                     raise LogConflictError(msg)
                 if entry is not None:
@@ -109,14 +111,15 @@ def _sound(thread: str, body: Body, seq: int, decisions: Callable[[], Iterable[R
             spans = []
             known = {record.rec: record.body for record in decisions()}
             if not isinstance(known.get(rec), Compacted | Reverted):
-                msg = f"thread {thread!r}: record {rec} is no write-back or revert; give one"
+                msg = f"thread {brief(thread)}: record {rec} is no write-back or revert; give one"
                 raise StoreError(msg)
         case _:
             return
     for span in spans:
         if not span or span.last > seq:
             msg = (
-                f"thread {thread!r}: a {type(body).__name__} names the entries {span or 'none'}; "
+                f"thread {brief(thread)}: a {type(body).__name__} names the entries "
+                f"{span or 'none'}; "
                 f"the thread holds 1-{seq}"
             )
             raise StoreError(msg)
@@ -143,7 +146,7 @@ def forking(
             if state.rec
             else "it is a thread's first record, alone in its append, and names another thread"
         )
-        msg = f"thread {thread!r}: cannot be forked from {fork.thread!r}: {why}"
+        msg = f"thread {brief(thread)}: cannot be forked from {brief(fork.thread)}: {why}"
         raise StoreError(msg)
 
     return fork
@@ -156,18 +159,18 @@ def inheriting(
     Refuse a fork of what is not there, or no longer.
     """
     meant(fork.thread, parent, incarnation)
+    told = f"thread {brief(thread)}: cannot be forked from {brief(fork.thread)}"
     if not 0 < fork.rec <= parent.rec:
         msg = (
-            f"thread {thread!r}: cannot be forked from {fork.thread!r} at record {fork.rec}: "
-            f"that thread holds the records 1-{parent.rec}"
+            f"{told} at record {fork.rec}: that thread holds the records 1-{parent.rec}"
             if parent.rec
-            else f"thread {thread!r}: cannot be forked from {fork.thread!r}: no such thread"
+            else f"{told}: no such thread"
         )
         raise StoreError(msg)
     if parent.lost:
         msg = (
-            f"thread {thread!r}: cannot be forked from {fork.thread!r}: the store deleted its "
-            f"entries {parent.lost} (retain=), so there is no whole log to share"
+            f"{told}: the store deleted its entries {parent.lost} (retain=), so there is no "
+            "whole log to share"
         )
         raise StoreError(msg)
 
@@ -177,7 +180,9 @@ def undeletable(thread: str, forks: Iterable[str]) -> str:
     Why a thread with forks is not deleted.
     """
     names = ", ".join(map(repr, sorted(forks)))
-    return f"thread {thread!r} cannot be deleted: forked from it are {names}; delete these first"
+    return (
+        f"thread {brief(thread)} cannot be deleted: forked from it are {names}; delete these first"
+    )
 
 
 def meant(thread: str, state: ThreadState, incarnation: str | None) -> None:
@@ -197,7 +202,7 @@ def meant(thread: str, state: ThreadState, incarnation: str | None) -> None:
 def _expected(thread: str, state: ThreadState, expect: int | None) -> None:
     if expect is not None and expect != state.rec:
         msg = (
-            f"thread {thread!r}: expected record {expect} to be the last, it is {state.rec}; "
+            f"thread {brief(thread)}: expected record {expect} to be the last, it is {state.rec}; "
             "read again, then append"
         )
         raise LogConflictError(msg)
@@ -247,7 +252,7 @@ def checked_retain(retain: int | None) -> int | None:
     The bound, if it is one.
     """
     if retain is not None and (not isinstance(retain, int) or retain < 1):
-        msg = f"retain= must be an int of 1 entry or more, or None to keep all, got {retain!r}"
+        msg = f"retain= must be an int of 1 entry or more, or None to keep all, got {brief(retain)}"
         raise ConfigError(msg)
 
     return retain

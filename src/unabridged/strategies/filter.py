@@ -26,6 +26,7 @@ from unabridged.options import choice, flag, function
 from unabridged.pipeline import Strategy
 from unabridged.results import TrimResult, keep
 from unabridged.steps import label
+from unabridged.text import brief
 from unabridged.tool_loops import answers
 from unabridged.views import View
 
@@ -67,7 +68,7 @@ def _named(instance: object, attribute: Any, value: Any) -> None:
     if not words or not all(isinstance(word, str) and word.strip() for word in words):
         msg = (
             f"{type(instance).__name__}: `{attribute.name}` must be a word, or a list of words, "
-            f"got {value!r}"
+            f"got {brief(value)}"
         )
         raise ConfigError(msg)
 
@@ -81,7 +82,7 @@ def _known(instance: object, attribute: Any, value: Any) -> None:
     if wrong:
         msg = (
             f"{type(instance).__name__}: `{attribute.name}` must be one or several of "
-            f"{', '.join(map(repr, _KINDS))}, got {wrong[0]!r}"
+            f"{', '.join(map(repr, _KINDS))}, got {brief(wrong[0])}"
         )
         raise ConfigError(msg)
 

@@ -16,6 +16,7 @@ from unabridged.pipeline import Strategy
 from unabridged.records import Change, Drop, Fold, Insert
 from unabridged.results import TrimResult
 from unabridged.spans import Span
+from unabridged.text import STEP, brief
 from unabridged.tool_loops import MADE_UP, answers
 from unabridged.views import View
 
@@ -74,7 +75,8 @@ class Repair(Strategy):
             view,
             changes,
             warnings=tuple(
-                f"step {self!r}: entry {o.item.sources} stays as it is, and its result of "
+                f"step {brief(self, STEP)}: entry {o.item.sources} stays as it is, and its result "
+                "of "
                 f"{', '.join(o.ids)} answers no call: {o.why}"
                 for o in orphans
                 if o.why

@@ -14,6 +14,7 @@ from unabridged.records import Drop
 from unabridged.results import TrimResult
 from unabridged.sharing import RECALLED, RECENT, SYSTEM, Sharing
 from unabridged.spans import Span
+from unabridged.text import STEP, TOO_LARGE, brief
 from unabridged.text.names import with_named_init
 from unabridged.tokens import TokenCounter, kept
 from unabridged.views import View
@@ -22,8 +23,8 @@ __all__ = ["Sections", "Share"]
 
 
 def _is_whole(_instance: object, attribute: Any, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        msg = f"Share: `{attribute.name}` must be an int, the highest is first, got {value!r}"
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= TOO_LARGE:
+        msg = f"Share: `{attribute.name}` must be an int, the highest is first, got {brief(value)}"
         raise ConfigError(msg)
 
 
@@ -55,7 +56,9 @@ class Share:
 
 def _is_share(_instance: object, attribute: Any, value: object) -> None:
     if not isinstance(value, Share):
-        msg = f"Sections: `{attribute.name}` must be a Share, as in Share(2_000), got {value!r}"
+        msg = (
+            f"Sections: `{attribute.name}` must be a Share, as in Share(2_000), got {brief(value)}"
+        )
         raise ConfigError(msg)
 
 
@@ -144,7 +147,7 @@ class Sections(Strategy):
             return self.limit
         if ctx.budget is None:
             msg = (
-                f"step {self!r}: give `limit`, or a budget to the memory, as in "
+                f"step {brief(self, STEP)}: give `limit`, or a budget to the memory, as in "
                 "Memory(budget=Budget(128_000, reply=4_000))"
             )
             raise ConfigError(msg)

@@ -29,6 +29,7 @@ from unabridged.options import (
 )
 from unabridged.pipeline import Strategy
 from unabridged.results import TrimResult, unchanged
+from unabridged.text import STEP, brief
 from unabridged.tokens import TokenCounter, kept
 from unabridged.views import View
 
@@ -143,7 +144,8 @@ class TokenBudget(Strategy):
             return self.limit
         if ctx.budget is None:
             msg = (
-                f"step {self!r}: a share needs the memory's budget; pass budget= to the memory, "
+                f"step {brief(self, STEP)}: a share needs the memory's budget; pass budget= to "
+                "the memory, "
                 "as in Memory(budget=Budget(128_000, reply=4_000))"
             )
             raise ConfigError(msg)
@@ -151,8 +153,9 @@ class TokenBudget(Strategy):
         limit = max(1, int(self.share * ctx.budget.history))
         if self.down_to is not None and self.down_to >= limit:
             msg = (
-                f"step {self!r}: `down_to` ({self.down_to:_}) must be below the share, which is "
-                f"{limit:_} of the {ctx.budget.history:_} tokens that {ctx.budget!r} leaves"
+                f"step {brief(self, STEP)}: `down_to` ({self.down_to:_}) must be below the share, "
+                "which is "
+                f"{limit:_} of the {ctx.budget.history:_} tokens that {brief(ctx.budget)} leaves"
             )
             raise ConfigError(msg)
 

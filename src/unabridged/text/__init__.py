@@ -1,7 +1,8 @@
 """
-Words and texts, and nothing that knows of messages.
+Words and texts, and nothing that knows of messages: names, what an error shows of a value.
 """
 
-from unabridged.text.names import named, right_name
+from unabridged.text.bounds import DEEPEST, TOO_LARGE, bounded, is_small
+from unabridged.text.brief import STEP, brief, cause, said, short
 
-__all__ = ["named", "right_name"]
+__all__ = ["DEEPEST", "STEP", "TOO_LARGE", "bounded", "brief", "cause", "is_small", "said", "short"]

@@ -9,6 +9,7 @@ from attrs import field, fields, frozen
 
 from unabridged.errors import ConfigError
 from unabridged.messages import Message, Text
+from unabridged.text import TOO_LARGE, brief
 from unabridged.text.names import with_named_init
 from unabridged.tokens.counters import TokenCounter
 from unabridged.tokens.definitions import tools as tools_tokens
@@ -29,9 +30,11 @@ PRIMING = 3  # every reply is opened by 3 tokens: OpenAI cookbook, as in `exact`
 def _tokens(_instance: object, attribute: object, value: int) -> None:
     name = getattr(attribute, "name", "")
     least = 1 if name == "window" else 0
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value < TOO_LARGE:
         text = "the prompt's text or " if name == "system" else ""
-        msg = f"Budget: `{name}` must be {text}an int of tokens, {least} or more, got {value!r}"
+        msg = (
+            f"Budget: `{name}` must be {text}an int of tokens, {least} or more, got {brief(value)}"
+        )
         raise ConfigError(msg)
 
 
@@ -86,7 +89,7 @@ reserve less or take a larger window
     ) -> None:
         counter = exact() if count is None else count
         if not callable(counter):
-            msg = f"Budget: `count` must be a function from message to int, got {count!r}"
+            msg = f"Budget: `count` must be a function from message to int, got {brief(count)}"
             raise ConfigError(msg)
         counted = tools if isinstance(tools, int | float) else tools_tokens(tools, counter)
         if isinstance(system, str):
@@ -131,7 +134,7 @@ reserve less or take a larger window
         Budget(128_000, system=7)
         """
         if not isinstance(model, str) or not model.strip():
-            msg = f"Budget.for_model: expected the name of a model, got {model!r}"
+            msg = f"Budget.for_model: expected the name of a model, got {brief(model)}"
             raise ConfigError(msg)
         size = window_of(model) if window is None else window
         if count is None and not (isinstance(tools, int) and isinstance(system, int)):

@@ -15,6 +15,7 @@ from attrs import field, frozen
 from unabridged.errors import ConfigError
 from unabridged.messages import Message
 from unabridged.records import Note
+from unabridged.text import brief
 from unabridged.tokens.counters import Bound, TokenCounter
 from unabridged.tokens.fit import NO_FIT, Fit, fitted
 from unabridged.tokens.kept import Kept, kept
@@ -29,7 +30,7 @@ _NAMELESS = re.compile(r"<lambda>|<locals>|" + _ADDRESS.pattern)
 
 def _counts(value: TokenCounter) -> Kept:
     if not callable(value) or isinstance(value, Calibrated):
-        msg = f"calibrated: expected a counter, from message to int, got {value!r}"
+        msg = f"calibrated: expected a counter, from message to int, got {brief(value)}"
         raise ConfigError(msg)
 
     return kept(value)
@@ -37,7 +38,7 @@ def _counts(value: TokenCounter) -> Kept:
 
 def _name(_instance: object, _attribute: object, value: object) -> None:
     if not isinstance(value, str):
-        msg = f"calibrated: `model` must be text, got {value!r}"
+        msg = f"calibrated: `model` must be text, got {brief(value)}"
         raise ConfigError(msg)
 
 

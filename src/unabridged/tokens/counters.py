@@ -15,6 +15,7 @@ from attrs import field, frozen
 
 from unabridged.errors import ConfigError
 from unabridged.messages import Message
+from unabridged.text import brief
 from unabridged.tokens.estimate import estimate
 from unabridged.tokens.formula import Costs, total
 from unabridged.tokens.texts import Measure
@@ -96,7 +97,7 @@ def of_text(measure: Callable[[str], int]) -> Counter:
 
 def _function(_instance: object, _attribute: object, value: Measure) -> None:
     if not callable(value):
-        msg = f"of_text: expected a function from text to int, got {value!r}"
+        msg = f"of_text: expected a function from text to int, got {brief(value)}"
         raise ConfigError(msg)
 
 

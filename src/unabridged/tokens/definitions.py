@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from unabridged.errors import ConfigError
-from unabridged.json_values import json_of
+from unabridged.json_values import json_object
 from unabridged.messages import Message, Text
+from unabridged.text import cause
 from unabridged.tokens.counters import TokenCounter, costs_of
 from unabridged.tokens.formula import Costs
 from unabridged.tokens.kept import Kept, kept
@@ -84,14 +85,19 @@ def _each(definitions: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             f"got {type(definitions).__name__}"
         )
         raise ConfigError(msg)
-    for place, definition in enumerate(definitions):
+    try:
+        given = list(definitions)
+    except Exception as error:
+        msg = f"tools: reading them raised {type(error).__name__}: {cause(error)}"
+        raise ConfigError(msg) from error
+    for place, definition in enumerate(given):
         if not isinstance(definition, Mapping):
             msg = (
                 f"tools[{place}]: expected a definition, a dict as the provider takes it, "
                 f"got {type(definition).__name__}"
             )
             raise ConfigError(msg)
-        plain: dict[str, Any] = json_of(dict(definition), f"tools[{place}]").value
+        plain: dict[str, Any] = json_object(definition, f"tools[{place}]").value
         lists = [plain.pop(key) for key in _SEVERAL if isinstance(plain.get(key), list)]
         yield from (one for several in lists for one in several if isinstance(one, dict))
         beside = {key: value for key, value in plain.items() if value is not None}

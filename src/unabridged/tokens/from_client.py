@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from unabridged.errors import ConfigError
 from unabridged.messages import Message
+from unabridged.text import brief
 from unabridged.tokens.counters import Bound, rough
 
 __all__ = ["Api", "FromClient", "from_client"]
@@ -41,7 +42,7 @@ class FromClient:
         self.api: Api = found[0]
         self.call = found[1]
         if not isinstance(model, str) or not model.strip():
-            msg = f"from_client: `model` must be the name of a model, got {model!r}"
+            msg = f"from_client: `model` must be the name of a model, got {brief(model)}"
             raise ConfigError(msg)
         self.client = client
         self.model = model

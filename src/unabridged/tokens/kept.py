@@ -7,6 +7,7 @@ from threading import Lock
 
 from unabridged.errors import ConfigError, CountError
 from unabridged.messages import Message
+from unabridged.text import brief
 from unabridged.tokens.counters import TokenCounter, rough
 from unabridged.tokens.from_client import FromClient
 
@@ -50,10 +51,10 @@ class Kept:
 
     def __init__(self, counter: TokenCounter, *, limit: int = MESSAGES) -> None:
         if not callable(counter):
-            msg = f"Kept: expected a function from message to int, got {counter!r}"
+            msg = f"Kept: expected a function from message to int, got {brief(counter)}"
             raise ConfigError(msg)
         if limit < 1:
-            msg = f"Kept: `limit` must be 1 message or more, got {limit!r}"
+            msg = f"Kept: `limit` must be 1 message or more, got {brief(limit)}"
             raise ConfigError(msg)
         self.counter = counter
         self._counts = _Counts(counter, limit)
@@ -139,11 +140,12 @@ class _Counts(dict[Message, int]):
         try:
             count = self._counter(message)
         except Exception as error:
-            msg = f"counter {self._counter!r} raised {error!r} for {_described(message)}"
+            msg = f"counter {brief(self._counter)} raised {brief(error)} for {_described(message)}"
             raise CountError(msg) from error
         if not isinstance(count, int) or isinstance(count, bool) or count < 0:
             msg = (
-                f"counter {self._counter!r} returned {count!r} for {_described(message)}; "
+                f"counter {brief(self._counter)} returned {brief(count)} for "
+                f"{_described(message)}; "
                 "a counter returns an int of tokens, 0 or more"
             )
             raise CountError(msg)
@@ -182,4 +184,4 @@ def kept(counter: TokenCounter) -> Kept:
 
 
 def _described(message: Message) -> str:
-    return f"the {message.role} message {message.text[:SHOWN]!r}"
+    return f"the {message.role} message {brief(message.text)}"

@@ -14,6 +14,7 @@ from functools import lru_cache
 from attrs import frozen
 
 from unabridged.errors import ConfigError
+from unabridged.text import brief
 from unabridged.tokens.media import MEDIA, Media
 from unabridged.tokens.vocabulary import KNOWN
 
@@ -103,7 +104,7 @@ which is not shipped; there are 'o200k_base', 'cl100k_base'
     encoding = _encoding_of(name)
     if encoding not in KNOWN and encoding != HARMONY:
         msg = (
-            f"exact: {name!r} needs the vocabulary `{encoding}`, which is not shipped; "
+            f"exact: {brief(name)} needs the vocabulary `{encoding}`, which is not shipped; "
             f"there are {_shipped()}"
         )
         raise ConfigError(msg)
@@ -141,7 +142,8 @@ def _encoding_of(name: str) -> str:
     except KeyError as error:
         version = importlib.import_module("importlib.metadata").version("tiktoken")
         msg = (
-            f"exact: tiktoken {version} knows no model {name!r}; name one that it knows, such as "
+            f"exact: tiktoken {version} knows no model {brief(name)}; name one that it knows, "
+            "such as "
             f"'gpt-4o', or a vocabulary: {_shipped()}; tokens.for_model counts for other providers"
         )
         raise ConfigError(msg) from error

@@ -8,6 +8,7 @@ from attrs import evolve, field, frozen
 
 from unabridged.errors import ConfigError
 from unabridged.messages import Message
+from unabridged.text import brief
 from unabridged.tokens.counters import Bound, Counter
 from unabridged.tokens.formula import Costs, total
 from unabridged.tokens.media import MEDIA
@@ -95,7 +96,7 @@ def for_model(model: str) -> Counter:
     (for_model('llama'), for_model('claude-4'))
     """
     if not isinstance(model, str):
-        msg = f"for_model: expected a model's name, got {model!r}"
+        msg = f"for_model: expected a model's name, got {brief(model)}"
         raise ConfigError(msg)
     if family(model):
         return _Modelled(model)
@@ -106,7 +107,7 @@ def for_model(model: str) -> Counter:
         if "knows no model" not in str(error):
             raise
         msg = (
-            f"for_model: nothing is known of {model!r}; OpenAI's models that tiktoken lists, "
+            f"for_model: nothing is known of {brief(model)}; OpenAI's models that tiktoken lists, "
             "Claude, Gemini, Llama and Qwen are; estimate with tokens.exact() or tokens.rough"
         )
         raise ConfigError(msg) from error
@@ -115,7 +116,9 @@ def for_model(model: str) -> Counter:
 def _family(value: str) -> str:
     known = family(value) if isinstance(value, str) else ""
     if not known:
-        msg = f"for_model: no family of {value!r}; there are {', '.join(FAMILIES)}; see `exact`"
+        msg = (
+            f"for_model: no family of {brief(value)}; there are {', '.join(FAMILIES)}; see `exact`"
+        )
         raise ConfigError(msg)
 
     return known
@@ -128,12 +131,14 @@ class _Exact:
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.encoding, str):
-            msg = f"exact: expected the name of a model or an encoding, got {self.encoding!r}"
+            msg = f"exact: expected the name of a model or an encoding, got {brief(self.encoding)}"
             raise ConfigError(msg)
         model = openai_model(self.encoding)
         images = self.images or model.images
-        if images not in MEDIA:
-            msg = f"exact: `images` must be one of {', '.join(map(repr, MEDIA))}, got {images!r}"
+        if not isinstance(images, str) or images not in MEDIA:
+            msg = (
+                f"exact: `images` must be one of {', '.join(map(repr, MEDIA))}, got {brief(images)}"
+            )
             raise ConfigError(msg)
         object.__setattr__(self, "encoding", model.encoding)
         object.__setattr__(self, "images", "" if images == Model().images else images)

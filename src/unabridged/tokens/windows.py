@@ -5,6 +5,7 @@ How large a model's context window is, from a table that others keep.
 import importlib
 
 from unabridged.errors import ConfigError
+from unabridged.text import brief
 
 __all__ = ["window_of"]
 
@@ -23,14 +24,15 @@ def window_of(model: str) -> int:
         prices = importlib.import_module("genai_prices")
     except ImportError as error:
         msg = (
-            f"Budget.for_model({model!r}): windows of models are in the extra `prices`; "
+            f"Budget.for_model({brief(model)}): windows of models are in the extra `prices`; "
             "pip install 'unabridged[prices]', or pass window=, a number of tokens"
         )
         raise ConfigError(msg) from error
     window = _found(prices, model) or (_found(prices, model.rpartition("/")[2]))
     if not window:
         msg = (
-            f"Budget.for_model({model!r}): genai-prices {prices.__version__} does not know its "
+            f"Budget.for_model({brief(model)}): genai-prices {prices.__version__} does not "
+            "know its "
             "window; pass window=, a number of tokens"
         )
         raise ConfigError(msg)
