@@ -7,6 +7,7 @@ the list of names, each with its arguments and their types once more.
 
 import asyncio
 import inspect
+import os
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any, Literal, Self, TypeVar, cast, overload
@@ -83,6 +84,7 @@ class AsyncMemory(Settings):
         self._store = _awaited(store)
         self._keeper = Keeper(thread)
         self._closes = True
+        self._process = os.getpid()
         self._lock = asyncio.Lock()
         self._asking = asyncio.Lock()  # held while an endpoint counts
         self._asked = Asked()
@@ -400,6 +402,9 @@ class AsyncMemory(Settings):
         if self._loop is not loop:  # a lock is bound to its loop; scripts run one after another
             self._loop, self._lock, self._driver = loop, asyncio.Lock(), None
             self._asking, self._asked = asyncio.Lock(), Asked()
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self._keeper.renew()
         task = asyncio.current_task()
         if task is not None and self._driver is task:
             raise ConfigError(CALLED_ITSELF)

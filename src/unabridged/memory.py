@@ -685,6 +685,7 @@ class Memory(Settings):
         if self._process != os.getpid():  # a child's copy of the lock may be held for ever
             self._process, self._lock, self._driver = os.getpid(), threading.Lock(), 0
             self._asking, self._asked = threading.Lock(), Asked()
+            self._keeper.renew()
         if self._driver == threading.get_ident():
             raise ConfigError(CALLED_ITSELF)
         with self._lock:

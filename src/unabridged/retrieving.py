@@ -68,6 +68,13 @@ class Retriever(Reader):
         self._corrected: tuple[tuple[Note, ...], Corrected] | None = None
         self._breaker = Breaker()
 
+    def renew(self) -> None:
+        """
+        Keep nothing that a thread of another process may have been in the middle of.
+        """
+        self._loaded = None
+        self._breaker = Breaker()
+
     @property
     def shown(self) -> frozenset[Message]:
         """

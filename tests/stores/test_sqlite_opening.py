@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -309,12 +310,12 @@ def as_nobody(work):
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 class TestReadOnly:
     @pytest.fixture
-    def path(self, tmp_path):
-        for folder in (tmp_path, *tmp_path.parents[:2]):
-            folder.chmod(0o755)
-        folder = tmp_path / "folder"
-        folder.mkdir()
-        return folder / "talk.db"
+    def path(self):
+        with TemporaryDirectory() as above:  # pytest's own is closed to others
+            Path(above).chmod(0o755)
+            folder = Path(above, "folder")
+            folder.mkdir()
+            yield folder / "talk.db"
 
     @pytest.mark.parametrize("kind", ["closed", "killed", "journal"])
     @pytest.mark.parametrize("what", ["file", "folder", "both"])
