@@ -382,6 +382,7 @@ class AsyncMemory(Settings):
         """
         As `Memory.close`.
         """
+        self._keeper.let_go()
         if self._closes:
             await self._store.close()
 

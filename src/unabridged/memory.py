@@ -666,6 +666,7 @@ class Memory(Settings):
         """
         Close the store; a memory that came from `thread` leaves it open.
         """
+        self._keeper.let_go()
         if self._closes:
             self._store.close()
 

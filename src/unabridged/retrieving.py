@@ -75,6 +75,12 @@ class Retriever(Reader):
         self._loaded = None
         self._breaker = Breaker()
 
+    def let_go(self) -> None:
+        """
+        Hold no messages any longer; they are read again if they are asked for.
+        """
+        self._loaded, self._previous = None, ()
+
     @property
     def shown(self) -> frozenset[Message]:
         """

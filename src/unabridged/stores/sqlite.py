@@ -237,6 +237,7 @@ class SqliteStore:
         As `Store.close`. Using the store afterwards is a `StoreError`.
         """
         self._file.close()
+        self._threads.forget()
 
     def __enter__(self) -> Self:
         return self

@@ -25,7 +25,7 @@ from unabridged.stores.sqlite_rows import stored
 __all__ = ["Kept", "KeptThreads"]
 
 _EMPTY = ThreadState()
-_MOST = 512
+_MOST, _LETTERS = 512, 32 * 2**20
 _STATE = """
 SELECT id, rec, seq, links, part, body FROM threads
 LEFT JOIN states ON states.thread = threads.id WHERE name = ?
@@ -45,16 +45,18 @@ class Kept:
     state: ThreadState
     version: tuple[int, int]
     heads: dict[int, int] | None = None
+    letters: int = 0
 
 
 class KeptThreads:
     """
-    Loads and saves the states of threads; at most 512 of them are kept.
+    Loads and saves the states of threads; at most 512 of them are kept, of 32 MB of text.
     """
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
         self._kept: dict[str, Kept] = {}
+        self._letters = 0
 
     def load(self, thread: str) -> Kept:
         """
@@ -84,7 +86,7 @@ class KeptThreads:
                 f"{self._file.path}: thread {thread!r}, the state kept beside record {rec}: {error}"
             )
             raise CorruptLogError(msg) from error
-        self._keep(thread, kept)
+        self._keep(thread, kept, sum(len(row[5] or "") for row in rows))
 
         return kept
 
@@ -109,18 +111,29 @@ class KeptThreads:
             "UPDATE threads SET rec = ?, seq = ?, links = ? WHERE id = ?",
             (state.rec, state.seq, links_text(state.links), kept.number),
         )
+        letters = kept.letters
         for part in changed_parts(kept.state, state):
-            self._file.run(_PART, (kept.number, part, json_text(part_to_json(state, part))))
+            text = json_text(part_to_json(state, part))
+            self._file.run(_PART, (kept.number, part, text))
+            letters = max(letters, len(text))
         kept.state = state
-        self._keep(thread, kept)
+        self._keep(thread, kept, letters)
 
     def forget(self) -> None:
         """
         Keep nothing: what was kept may not be in the file.
         """
         self._kept.clear()
+        self._letters = 0
 
-    def _keep(self, thread: str, kept: Kept) -> None:
-        if thread not in self._kept and len(self._kept) >= _MOST:
-            del self._kept[next(iter(self._kept))]
+    def _keep(self, thread: str, kept: Kept, letters: int) -> None:
+        """
+        Keep the newest; *letters* is about how long the text of its state is.
+        """
+        if (known := self._kept.pop(thread, None)) is not None:
+            self._letters -= known.letters
+        kept.letters = letters
         self._kept[thread] = kept
+        self._letters += letters
+        while len(self._kept) > 1 and (len(self._kept) > _MOST or self._letters > _LETTERS):
+            self._letters -= self._kept.pop(next(iter(self._kept))).letters
