@@ -108,10 +108,18 @@ _LIVE: WeakSet[Forkable] = WeakSet()
 def _before() -> None:
     _Fork.lock.acquire()
     _Fork.is_due = True
-    _Fork.taken = tuple(_LIVE)
+    _Fork.taken = _all()
     deadline = time.monotonic() + _PATIENCE
     for one in _Fork.taken:
         one.before_fork(deadline - time.monotonic())
+
+
+def _all() -> tuple[Forkable, ...]:
+    while True:
+        try:
+            return tuple(_LIVE)
+        except RuntimeError:  # another thread made one meanwhile
+            continue
 
 
 def _after_in_parent() -> None:

@@ -371,4 +371,4 @@ class SqliteStore:
         self._file.run("DELETE FROM records WHERE thread = ?", (number,))
         self._file.run("DELETE FROM states WHERE thread = ?", (number,))
         self._file.run("DELETE FROM threads WHERE id = ?", (number,))
-        self._file.eraser.removed(1, thread=True)
+        self._file.deleted_thread()

@@ -124,6 +124,12 @@ class SqliteFile(Forkable):
 
             return done
 
+    def deleted_thread(self) -> None:
+        """
+        Say in a `write` that it deleted a thread.
+        """
+        self.eraser.removed_thread(self._live())
+
     def integrity(self) -> Integrity:
         """
         What SQLite finds wrong with the file, and how many records have no checksum.
@@ -178,6 +184,8 @@ class SqliteFile(Forkable):
         self._how = opened(self.path, self._timeout, self._synchronous)
         self._connection, self._pid = self._how.connection, os.getpid()
         self._opened += 1
+        if not self._how.why:
+            self.eraser.begin(self._connection)
 
         return self._connection
 

@@ -116,7 +116,8 @@ class Lines:
         for first, last in span.ranges:
             low, high = min(first, _LARGEST), min(last, _LARGEST)
             if low == high:
-                query, bounds = f"{_ENTRIES}{which} {_ONE_ENTRY}", (thread, low)
+                bounds: Row = (thread, low)
+                query = f"{_ENTRIES}{which} {_ONE_ENTRY}"
             else:
                 query, bounds = f"{_ENTRIES}{which} {_SOME_ENTRIES}", (thread, low, high)
             try:
