@@ -7,6 +7,7 @@ the list of names, each with its arguments and their types once more.
 
 import asyncio
 import inspect
+import os
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any, Literal, Self, TypeVar, cast, overload
@@ -86,6 +87,7 @@ class AsyncMemory(Settings):
         self._guards = takes_incarnation(self._store)
         self._keeper = Keeper(thread)
         self._closes = True
+        self._process = os.getpid()
         self._lock = asyncio.Lock()
         self._asking = asyncio.Lock()  # held while an endpoint counts
         self._asked = Asked()
@@ -396,6 +398,7 @@ class AsyncMemory(Settings):
         """
         As `Memory.close`.
         """
+        self._keeper.let_go()
         if self._closes:
             await self._store.close()
 
@@ -416,6 +419,9 @@ class AsyncMemory(Settings):
         if self._loop is not loop:  # a lock is bound to its loop; scripts run one after another
             self._loop, self._lock, self._running = loop, asyncio.Lock(), set()
             self._asking, self._asked = asyncio.Lock(), Asked()
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self._keeper.renew()
         me = asyncio.current_task()
         if me in self._running:
             raise ConfigError(CALLED_ITSELF)

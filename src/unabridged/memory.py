@@ -686,6 +686,7 @@ class Memory(Settings):
         """
         Close the store; a memory that came from `thread` leaves it open.
         """
+        self._keeper.let_go()
         if self._closes:
             self._store.close()
 
@@ -705,6 +706,7 @@ class Memory(Settings):
         if self._process != os.getpid():  # a child's copy of the lock may be held for ever
             self._process, self._lock, self._running = os.getpid(), threading.Lock(), set()
             self._asking, self._asked = threading.Lock(), Asked()
+            self._keeper.renew()
         me = threading.get_ident()
         if me in self._running:
             raise ConfigError(CALLED_ITSELF)

@@ -81,11 +81,20 @@ def _role(value: str) -> str:
     return role
 
 
+class Remembered:
+    """
+    Room for what is worked out from a value once: it goes with the value, and is no part of it.
+    """
+
+    __slots__ = ("__weakref__", "_digest", "_made")
+
+    _digest: bytes
+    _made: dict[Any, Any]
+
+
 @with_named_init
-@frozen(
-    weakref_slot=False, cache_hash=True
-)  # of what is said alone, and once: counts are kept by message
-class Message:
+@frozen(weakref_slot=False, cache_hash=True)  # of what is said alone, and once
+class Message(Remembered):
     """
     One message of a conversation.
 

@@ -347,7 +347,7 @@ def blank(kind: type) -> Callable[[], Any]:
     >>> text == Text("hi")
     True
     """
-    return type(f"Blank{kind.__name__}", (), {"__slots__": vars(kind)["__slots__"]})
+    return type(f"Blank{kind.__name__}", kind.__bases__, {"__slots__": vars(kind)["__slots__"]})
 
 
 _blank_text, _blank_call, _blank_result = blank(Text), blank(ToolCall), blank(ToolResult)

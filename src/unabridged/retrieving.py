@@ -68,6 +68,19 @@ class Retriever(Reader):
         self._breaker = Breaker()
         self._told = ""
 
+    def renew(self) -> None:
+        """
+        Keep nothing that a thread of another process may have been in the middle of.
+        """
+        self._loaded = None
+        self._breaker = Breaker()
+
+    def let_go(self) -> None:
+        """
+        Hold no messages any longer; they are read again if they are asked for.
+        """
+        self._loaded, self._previous = None, ()
+
     @property
     def shown(self) -> frozenset[Message]:
         """

@@ -28,7 +28,7 @@ from unabridged.records import (
 )
 from unabridged.spans import NOTHING, Span
 
-__all__ = ["KEPT_NOTES", "PINNED_ROLES", "Log", "ThreadState", "advance", "lasting", "rebuilt"]
+__all__ = ["PINNED_ROLES", "Log", "Replay", "ThreadState", "advance", "lasting", "rebuilt"]
 
 PINNED_ROLES = frozenset({"system", "developer"})
 KEPT_NOTES = 32  # of one kind and key
@@ -154,13 +154,11 @@ def rebuilt(records: Iterable[Record]) -> ThreadState:
     """
     The state that *records* come to, from the first on.
     """
-    history = _Replay()
-    state = ThreadState()
+    replay = Replay()
     for record in records:
-        state, marks = advance(state, record, history)
-        history.take(record, marks)
+        replay.push(record)
 
-    return state
+    return replay.state
 
 
 def lasting(folds: Iterable[Fold], lost: Span) -> tuple[Fold, ...]:
@@ -175,24 +173,34 @@ def lasting(folds: Iterable[Fold], lost: Span) -> tuple[Fold, ...]:
     return tuple(fold for fold in folds if len(fold.sources) > 1 or fold.sources.isdisjoint(lost))
 
 
-class _Replay:
+class Replay:
+    """
+    The state that records come to, one after another, and the marks of their entries.
+    """
+
     def __init__(self) -> None:
+        self.state = ThreadState()
         self._marks: dict[int, Marks] = {}
         self._decisions: list[Record] = []
 
-    def take(self, record: Record, marks: Marks | None) -> None:
+    def push(self, record: Record) -> None:
+        """Take the next record."""
+        self.state, marks = advance(self.state, record, self)
         if isinstance(record.body, Appended) and marks is not None:
             self._marks[record.body.seq] = marks
         elif isinstance(record.body, Compacted | Reverted | Pinned):
             self._decisions.append(record)
 
     def marks(self, seq: int) -> Marks:
+        """As `Log.marks`."""
         return self._marks[seq]
 
     def crossed(self, seq: int) -> bool:
+        """As `Log.crossed`."""
         return any(later > seq and marks.head <= seq for later, marks in self._marks.items())
 
     def decisions(self) -> Sequence[Record]:
+        """As `Log.decisions`."""
         return self._decisions
 
 

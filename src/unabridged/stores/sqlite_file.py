@@ -17,6 +17,7 @@ from unabridged.stores.forking import Forkable
 from unabridged.stores.sqlite_erasing import Eraser, rewrite
 from unabridged.stores.sqlite_opening import Opened, opened, seen, unwritable
 from unabridged.stores.sqlite_schema import is_lock
+from unabridged.stores.verifying import Integrity
 
 __all__ = ["Row", "SqliteFile"]
 
@@ -25,6 +26,7 @@ T = TypeVar("T")
 
 # sqlite3 cannot always decode what SQLite says of a damaged file
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
+_UNSUMMED = """SELECT count(*) FROM records WHERE substr(body, 1, 6) IN ('{"v":1', '{"v":2')"""
 _ABANDONED: list[sqlite3.Connection] = []
 
 
@@ -122,6 +124,25 @@ class SqliteFile(Forkable):
 
             return done
 
+    def deleted_thread(self) -> None:
+        """
+        Say in a `write` that it deleted a thread.
+        """
+        self.eraser.removed_thread(self._live())
+
+    def integrity(self) -> Integrity:
+        """
+        What SQLite finds wrong with the file, and how many records have no checksum.
+        """
+        try:
+            found = [str(line) for (line,) in self.rows("PRAGMA integrity_check")]
+            ((unsummed,),) = self.rows(_UNSUMMED)
+        except LogError as error:
+            return Integrity((str(error),), 0)
+        damage = tuple(f"{self.path}: {line}" for line in found if line != "ok")
+
+        return Integrity(damage, unsummed)
+
     def rewrite(self) -> None:
         """
         Write the file anew, with nothing in it but what is there.
@@ -163,6 +184,8 @@ class SqliteFile(Forkable):
         self._how = opened(self.path, self._timeout, self._synchronous)
         self._connection, self._pid = self._how.connection, os.getpid()
         self._opened += 1
+        if not self._how.why:
+            self.eraser.begin(self._connection)
 
         return self._connection
 

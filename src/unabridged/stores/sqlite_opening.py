@@ -13,10 +13,10 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
 
 from unabridged.errors import StoreError
-from unabridged.stores.forking import process_lock
 from unabridged.stores.sqlite_erasing import truncated, waiting
 from unabridged.stores.sqlite_schema import MARK, prepare, prepare_to_read, refuse, version_of
 
@@ -26,6 +26,7 @@ _OWNER = 0o600
 _LONG = 200
 _FRAME, _SALT = 24, slice(16, 24)
 _NOT_WRITABLE = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
+_LOCKS: dict[int, Any] = {}  # by process: a fork may leave one held
 _WITHOUT_LOCKS = "unix-none" if os.name == "posix" else "win32-none"
 _EFFECTIVE = os.access in os.supports_effective_ids
 
@@ -111,7 +112,7 @@ def _found(path: str) -> str:
         if Path(file).is_dir():
             msg = f"{path}: this is a directory; give the path of a file in it"
             raise StoreError(msg)
-        with process_lock("unabridged.stores.sqlite"):  # nobody here opens it before it is closed
+        with _LOCKS.setdefault(os.getpid(), Lock()):  # nobody here opens it before it is closed
             if not Path(file).exists():
                 _make(file)
         if not Path(file).is_file():
