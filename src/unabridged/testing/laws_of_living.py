@@ -12,11 +12,13 @@ from attrs import evolve
 from unabridged.async_memory import AsyncMemory
 from unabridged.contract import StrategyLike, TrimContext
 from unabridged.errors import UnabridgedError
+from unabridged.items import Item
 from unabridged.memory import Memory
-from unabridged.records import Appended, Body, Compacted, Forked, Reverted
+from unabridged.records import Appended, Body, Compacted, Forked, Noted, Reverted
 from unabridged.results import TrimResult
 from unabridged.running import AskFunction
 from unabridged.spans import Span
+from unabridged.states import ThreadState
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.protocol import Receipt
 from unabridged.strategies.summarize import Summarize
@@ -87,6 +89,8 @@ async def _live(
         else:
             store.append(thread, [_renumbered(body, numbers, store.state(thread).rec)], at=0.0)
         numbers[rec] = store.state(thread).rec
+        if isinstance(body, Compacted) and any(isinstance(b, Noted) for b in log.bodies[rec:][:1]):
+            continue  # an answer is noted in the append that writes its summary
         at = f"{kind.__name__}, at record {rec}"
         _compare_views(at, await _settled(lived.view()), Memory(store, thread).view())
         new = await _told(Memory(_Dry(store), thread, strategy, **settings).context)
@@ -95,7 +99,19 @@ async def _live(
         summary = await _settled(lived.summary())
         must(summary == Memory(store, thread).summary(), "{}: the summary is {!r}", at, summary)
         if isinstance(old, TrimResult):
-            _is_shown(at, strategy, old.view, summary)
+            _is_shown(at, strategy, old.view, store.state(thread), summary)
+        if rec % 4 == 0:
+            _answer_as_well(store, thread)
+
+
+def _answer_as_well(store: InMemoryStore, thread: str) -> None:
+    """
+    Somebody else was asked at the same time, and got another answer.
+    """
+    notes = [note for note in store.state(thread).notes if note.kind == "summary"]
+    if notes:
+        value = {**notes[-1].value.value, "text": f"other {len(notes)}"}
+        store.append(thread, [Noted((evolve(notes[-1], value=value),))], at=0.0)
 
 
 async def _settled(value: Any) -> Any:
@@ -160,16 +176,20 @@ def _compare(at: str, old: TrimResult | UnabridgedError, new: TrimResult | Unabr
         must(mine == theirs, "{}: its {} are {}, those of a fresh one {}", at, name, mine, theirs)
 
 
-def _is_shown(at: str, strategy: StrategyLike, view: View, summary: str) -> None:
+def _is_shown(at: str, strategy: StrategyLike, view: View, state: ThreadState, said: str) -> None:
     """
-    Where one step summarizes, the summary is the text that the context shows.
+    Where one step summarizes, no other text is shown for the entries that the summary tells of.
     """
     steps = steps_of(strategy)
     if len(steps) != 1 or not isinstance(step := steps[0], Summarize) or step.tree is not None:
         return
-    told = [item for item in view if item.wide and "summary" in item.message.metadata.value]
-    if told:
-        shown = without_label(told[-1].message.text, step.label).strip()
-        must(
-            shown == summary, "{}: the context shows {!r}, the summary is {!r}", at, shown, summary
-        )
+    told = [note.sources for note in state.notes if note.kind == "summary"]
+    newest = next((span for span in reversed(told) if span <= state.in_view), None)
+    for item in view:
+        if item.stands_in and item.sources == newest and _is_summary(item):
+            shown = without_label(item.message.text, step.label).strip()
+            must(shown == said, "{}: the context shows {!r}, the summary is {!r}", at, shown, said)
+
+
+def _is_summary(item: Item) -> bool:
+    return "summary" in item.message.metadata.value
