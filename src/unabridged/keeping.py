@@ -90,7 +90,7 @@ class Keeper(Retriever):
         if not messages:
             return Appends()
         bodies = [Appended(0, message, pin) for message in messages]
-        options = {"expect": expect}
+        options: dict[str, int | str | None] = {"expect": expect}
         if expect and self.seen:  # a record of the thread that was read, not of one begun since
             options["incarnation"] = self.seen
         receipt = yield Do("append", (self.thread, bodies), options)
