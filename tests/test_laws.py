@@ -39,6 +39,7 @@ from unabridged.testing import (
     LAWS,
     laws,
     laws_of_cuts,
+    laws_of_living,
     laws_of_loading,
     laws_of_memory,
     laws_of_staying,
@@ -529,6 +530,20 @@ class TestLaws:
         What is loaded little by little gives what the whole view gives.
         """
         laws_of_loading.memory_equals_pure(strategy, log)
+
+    @given(strategies, logs())
+    def test_lives_as_fresh(self, strategy, log):
+        """
+        A memory that lived through everything shows what a fresh one shows.
+        """
+        laws_of_living.lives_as_fresh(strategy, log)
+
+    @given(cuts(down_to=st.integers(1, 6)) | summaries, logs(decided=True, decisions=12))
+    def test_lives_as_fresh_with_notes(self, strategy, log):
+        """
+        Also where much is decided beside low marks and answers.
+        """
+        laws_of_living.lives_as_fresh(strategy, log)
 
     @given(strategies, logs())
     def test_state_equals_rebuilt(self, strategy, log):

@@ -135,7 +135,11 @@ class SqliteStore:
         ['Receipt', 'LogConflictError']
         """
         return self._file.write(
-            lambda: [self._append_apart(*append) for append in appends], self._threads.forget
+            lambda: [
+                self._append_apart(append[:4], append[4] if len(append) > 4 else None)  # noqa: PLR2004
+                for append in appends
+            ],
+            self._threads.forget,
         )
 
     def state(self, thread: str) -> ThreadState:
@@ -278,15 +282,12 @@ class SqliteStore:
 
     def _append_apart(
         self,
-        thread: str,
-        bodies: Sequence[Body],
-        expect: int | None,
-        at: float | None,
-        incarnation: str | None = None,
+        append: tuple[str, Sequence[Body], int | None, float | None],
+        incarnation: str | None,
     ) -> Receipt | Exception:
         self._file.run("SAVEPOINT one")
         try:
-            receipt = self._append(thread, bodies, expect, at, incarnation)
+            receipt = self._append(*append, incarnation)
         except Exception as error:  # noqa: BLE001  it is given to the one who appended
             self._threads.forget()
             self._file.run("ROLLBACK TO one")

@@ -21,6 +21,7 @@ from unabridged.strategies.window import Window
 from unabridged.testing import (
     laws,
     laws_of_cuts,
+    laws_of_living,
     laws_of_loading,
     laws_of_memory,
     laws_of_staying,
@@ -70,6 +71,7 @@ LAWS: tuple[Law, ...] = (
     laws_of_memory.revert_restores,
     laws_of_memory.failure_changes_nothing,
     laws_of_loading.memory_equals_pure,
+    laws_of_living.lives_as_fresh,
     laws_of_memory.state_equals_rebuilt,
     laws_of_summaries.coverage,
     laws_of_turning_back.view_at_is_as_it_was,
