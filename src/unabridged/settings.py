@@ -132,7 +132,7 @@ class Settings(Attributes):
         if strategy is not None:
             steps = self._checked(strategy)
             asked = self._asked_for_counts(steps)
-            told = told and unheld(steps, self._budget)
+            told = told if unheld(steps, self._budget) else ""
 
         return Wish(
             steps,
