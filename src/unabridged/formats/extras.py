@@ -19,7 +19,18 @@ from unabridged.json_values import DEEPEST, Json, json_of, json_text, sound_json
 from unabridged.messages import Message
 from unabridged.parts import NO_JSON
 
-__all__ = ["FILE", "FOREIGN_FILE", "Extras", "Keys", "checked", "item_json", "refuse", "taken"]
+__all__ = [
+    "FILE",
+    "FOREIGN_FILE",
+    "Extras",
+    "Keys",
+    "checked",
+    "item_json",
+    "read_id",
+    "refuse",
+    "taken",
+    "write_id",
+]
 
 Keys: TypeAlias = dict[Any, Any]
 
@@ -80,6 +91,42 @@ def taken(keys: Keys, key: str) -> str:
     ('cat', '', {'detail': None})
     """
     return keys.pop(key) if isinstance(keys.get(key), str) and keys[key] else ""
+
+
+def read_id(block: Keys, key: str, where: str, shape: Keys) -> str:
+    """
+    The id under *key*; where none is, it is empty and the *shape* says how that was written.
+
+    An API demands it, but logs hold calls and results without: such a result is
+    an orphan, or answers a call that has none either.
+
+    >>> shape = {}
+    >>> read_id({"id": None}, "id", "messages[0]", shape), shape
+    ('', {'no_id': 'null'})
+    """
+    found = block.get(key, ...)
+    if isinstance(found, str):
+        return found
+    if found is not None and found is not ...:
+        refuse(f"{where}.{key}", "text", found)
+    shape["no_id"] = "missing" if found is ... else "null"
+
+    return ""
+
+
+def write_id(block: dict[str, Any], key: str, id_: str, shape: Keys) -> None:
+    """
+    Put an id back under *key*, or none where none was.
+
+    >>> block = {}
+    >>> write_id(block, "id", "", {"no_id": "missing"}), block
+    (None, {})
+    >>> write_id(block, "id", "c1", {"no_id": "missing"}), block
+    (None, {'id': 'c1'})
+    """
+    form = "" if id_ else shape.get("no_id", "")
+    if form != "missing":
+        block[key] = None if form == "null" else id_
 
 
 @frozen
