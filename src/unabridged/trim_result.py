@@ -4,6 +4,7 @@ The result of a strategy: the view before and the changes; all else follows from
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from typing import cast
 
 from attrs import evolve, field, frozen
 
@@ -54,10 +55,12 @@ class Prefix:
 @frozen(repr=False)
 class TrimResult:
     """
-    What a strategy or chain worked out.
+    What a strategy or chain worked out: the view *before*, and the *changes* to it.
 
-    *over* says by how much what must stay is over a limit; *warnings* say what
-    did not go as asked (that a prefix broke is told by `explain()` alone). *rec*
+    *notes* are what it wants kept beside the messages, such as a model's answer;
+    with *hide_system* the prompts are not among the `messages`. *over* says by
+    how much what must stay is over a limit; *warnings* say what did not go as
+    asked (that a prefix broke is told by `explain()` alone). *rec*
     is the record by which a memory wrote the changes back (0: none), *usage*
     what the provider reported (`Memory.report_usage`). *count* and *previous*
     are those of the context, *earlier* is a `prefix` that was given in place of
@@ -92,6 +95,9 @@ class TrimResult:
     # each context reads these two, and a cached property of a slotted class is found at a detour
     _view: View | None = field(default=None, init=False, eq=False, repr=False)
     _messages: tuple[Message, ...] | None = field(default=None, init=False, eq=False, repr=False)
+    # and so is its docstring
+    _tokens: int | None = field(default=None, init=False, eq=False, repr=False)
+    _kept: Prefix | None = field(default=None, init=False, eq=False, repr=False)
 
     @property
     def view(self) -> View:
@@ -147,12 +153,17 @@ class TrimResult:
         """
         return any(change.replace for change in self.changes)
 
-    @cached_property
+    @property
     def tokens(self) -> int:
         """
         The tokens of the messages, by the context's counter.
         """
-        return self._total(self.messages)
+        tokens = self._tokens
+        if tokens is None:
+            tokens = self._total(self.messages)
+            object.__setattr__(self, "_tokens", tokens)
+
+        return tokens
 
     @property
     def estimated(self) -> int:
@@ -166,11 +177,17 @@ class TrimResult:
 
         return self.tokens + (0 if fit is None else fit.offset)
 
-    @cached_property
+    @property
     def kept(self) -> Prefix:
         """
         How much of the projection before is still the beginning of this one.
         """
+        if self._kept is None:
+            object.__setattr__(self, "_kept", self._compared())
+
+        return cast("Prefix", self._kept)
+
+    def _compared(self) -> Prefix:
         messages = self.messages
         before = len(self._earlier if self.earlier else self.previous)
         most = min(len(messages), before)
@@ -178,7 +195,7 @@ class TrimResult:
 
         return Prefix(same, self._total(messages[:same]), before)
 
-    @cached_property
+    @property
     def prefix(self) -> str:
         """
         What was sent, in a few letters a message, for `Memory.context(previous=…)` of next time.

@@ -7,7 +7,11 @@ import pytest
 from unabridged import Memory, Repair, formats
 from unabridged.errors import FormatError
 
-ABSENT = {"missing": lambda key: {}, "null": lambda key: {key: None}, "empty": lambda key: {key: ""}}
+ABSENT = {
+    "missing": lambda key: {},
+    "null": lambda key: {key: None},
+    "empty": lambda key: {key: ""},
+}
 ASKED = {
     "openai_chat": {"role": "user", "content": "q"},
     "openai_responses": {"role": "user", "content": "q"},
