@@ -69,8 +69,8 @@ class Ask:
     model's reply. *purpose* says in a word what it is for, *model* which model
     was wished for ("": any), *prompt* what to tell it. *max_tokens* is how long the
     answer may be (let the model write twice as much, so that what is too long
-    comes whole and can be shortened), and *window* what the model takes in one request with its reply, both in
-    tokens (0: no limit).
+    comes whole and can be shortened), and *window* what the model takes in one
+    request with its reply, both in tokens (0: no limit).
 
     >>> from unabridged.testing import user, view_of
     >>> ask = Ask(tuple(view_of([user("I am Ana")])))

@@ -60,13 +60,7 @@ def kept_extra(value: Mapping[str, Any] | Json | None) -> Json:
     if type(value) is Json:
         return value
 
-    if value is None:
-        return NO_JSON
-    if not isinstance(value, Mapping):
-        msg = f"extra: expected a dict, got {type(value).__name__}"
-        raise ConfigError(msg)
-
-    return json_of(dict(value), "extra")
+    return NO_JSON if value is None else json_of(value, "extra")
 
 
 def _pixels(value: int) -> int:

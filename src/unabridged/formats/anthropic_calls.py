@@ -49,7 +49,7 @@ def write_call(call: ToolCall) -> dict[str, Any]:
     >>> write_call(ToolCall("c1", "now", "noon"))["input"]
     {'arguments': 'noon'}
     """
-    block: dict[str, Any] = {"type": "tool_use", "name": call.name}
+    block: dict[str, Any] = {"type": "tool_use", "id": "", "name": call.name}
     shape = own(call.extra) if call.extra else {}
     write_id(block, "id", call.id, shape)
     match shape.get("input"):

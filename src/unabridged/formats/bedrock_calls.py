@@ -73,7 +73,7 @@ def write_call(call: ToolCall) -> dict[str, Any]:
     {'toolUse': {'toolUseId': 'c1', 'name': 'now', 'input': {}}}
     """
     shape = own(call.extra) if call.extra else {}
-    use: dict[str, Any] = {"name": call.name}
+    use: dict[str, Any] = {"toolUseId": "", "name": call.name}
     write_id(use, "toolUseId", call.id, shape)
     form = shape.get("input")
     if form != "missing" or call.arguments != "{}":

@@ -118,15 +118,16 @@ def write_id(block: dict[str, Any], key: str, id_: str, shape: Keys) -> None:
     """
     Put an id back under *key*, or none where none was.
 
-    >>> block = {}
+    >>> block = {"id": ""}
     >>> write_id(block, "id", "", {"no_id": "missing"}), block
     (None, {})
     >>> write_id(block, "id", "c1", {"no_id": "missing"}), block
     (None, {'id': 'c1'})
     """
     form = "" if id_ else shape.get("no_id", "")
-    if form != "missing":
-        block[key] = None if form == "null" else id_
+    block[key] = None if form == "null" else id_
+    if form == "missing":
+        del block[key]
 
 
 @frozen

@@ -157,7 +157,6 @@ def write_call(call: ToolCall) -> dict[str, Any]:
         item = _item(call, "custom_tool_call", text if isinstance(text, str) else call.arguments)
     else:
         item = _item(call, "function_call", call.arguments)
-    del item["call_id"]
     write_id(item, "call_id", call.id, shape)
 
     return {**shape.get("keys", {}), **item}
