@@ -328,6 +328,15 @@ class TestAttributes:
             f"{kind.__name__}(…, {name}=…); only `strategy` may be assigned"
         )
 
+    @pytest.mark.parametrize("name", ["budget", "count", "ask", "retry_after"])
+    def test_that_are_given_at_the_start_cannot_be_read(self, name):
+        """
+        No method of a like name is meant.
+        """
+        told = f"Memory: there is no `{name}`; `{name}=` is given when a memory is made, "
+
+        assert refusal(lambda: getattr(Memory(), name), AttributeError).startswith(told)
+
     @pytest.mark.parametrize("kind", [Memory, AsyncMemory])
     def test_that_are_unknown_cannot_be_set(self, kind):
         """
