@@ -92,7 +92,6 @@ class TestUnheld:
             TokenBudget(8_001),
             Sections(9_000),
         ],
-        ids=repr,
     )
     def test_is_told_once(self, steps, caplog):
         """
@@ -126,7 +125,6 @@ class TestUnheld:
             Own(),
             Sparing(Own(), first=1),
         ],
-        ids=repr,
     )
     def test_is_not_told_where_a_step_holds_it_or_may(self, steps):
         """
@@ -209,7 +207,7 @@ NEEDY = [
 
 class TestShares:
     @pytest.mark.parametrize("kind", [Memory, AsyncMemory])
-    @pytest.mark.parametrize("steps", NEEDY, ids=repr)
+    @pytest.mark.parametrize("steps", NEEDY)
     def test_without_a_budget_are_refused_when_a_memory_is_made(self, kind, steps):
         """
         Not at the first turn in production; nor when it is assigned.
@@ -224,7 +222,7 @@ class TestShares:
         assert chain(Window(4)) == memory.strategy
         assert chain(steps) == kind(strategy=steps, budget=9_000).strategy
 
-    @pytest.mark.parametrize("steps", NEEDY, ids=repr)
+    @pytest.mark.parametrize("steps", NEEDY)
     def test_without_a_budget_are_refused_for_once(self, steps):
         """
         By `context` and `compact`, before anything is asked or written.
@@ -238,7 +236,9 @@ class TestShares:
 
         assert head == memory.view().head
 
-    @pytest.mark.parametrize("steps", [HALF, Sections(), Window(4) | HALF], ids=repr)
+    @pytest.mark.parametrize(
+        "steps", [HALF, Sections(), Window(4) | HALF], ids=lambda steps: repr(chain(steps))
+    )
     def test_without_a_budget_are_refused_at_a_run(self, steps):
         """
         A run has its budget in the context.
