@@ -81,12 +81,13 @@ class AsyncMemory(Settings):
         retry_after: int = 0,
     ) -> None:
         super().__init__(thread, strategy, budget, count, ask, search, retry_after, sync=False)
-        store = InMemoryStore() if store is None else store
+        given, store = store, InMemoryStore() if store is None else store
         checked_store(store)
         self._store = _awaited(store)
+        self._given = self._store if given is None else given
         self._guards = takes_incarnation(self._store)
         self._keeper = Keeper(thread)
-        self._closes = True
+        self._closes = given is None  # what was handed over is closed by whoever opened it
         self._process = os.getpid()
         self._lock = asyncio.Lock()
         self._asking = asyncio.Lock()  # held while an endpoint counts
@@ -116,8 +117,8 @@ class AsyncMemory(Settings):
         checked_path(path)
         store = SqliteStore(path)
         try:
-            return cls(
-                store,
+            memory = cls(
+                InThread(store),
                 thread,
                 strategy,
                 budget=budget,
@@ -129,6 +130,9 @@ class AsyncMemory(Settings):
         except BaseException:
             store.close()
             raise
+        memory._closes = True
+
+        return memory
 
     async def append(
         self, *messages: Message, pin: bool = False, expect: int | None = None
@@ -197,7 +201,7 @@ class AsyncMemory(Settings):
         """
         return await self._drive(self._keeper.diff(a, b))
 
-    async def context(
+    async def context(  # noqa: PLR0913  how a context is wanted
         self,
         strategy: "StrategyLike | None" = None,
         *,
@@ -205,11 +209,14 @@ class AsyncMemory(Settings):
         replace: bool | None = None,
         system: str | Message | None = None,
         hide_system: bool = False,
+        previous: str | None = None,
     ) -> TrimResult:
         """
         As `Memory.context`.
         """
-        wish = self._wish(strategy, query, replace, system, hide_system=hide_system)
+        wish = self._wish(
+            strategy, query, replace, system, hide_system=hide_system, previous=previous
+        )
         return await self._drive(self._keeper.context(wish))
 
     @overload
@@ -338,16 +345,16 @@ class AsyncMemory(Settings):
             search=self._search,
             retry_after=self._retry_after,
         )
-        other._closes = False
+        other._given = self._given
 
         return other
 
     @property
-    def store(self) -> AsyncStore:
+    def store(self) -> AsyncStore | Store:
         """
-        As `Memory.store`.
+        The store that was handed over, sync or async; of a memory that opened one itself, awaited.
         """
-        return self._store
+        return self._given
 
     async def threads(self) -> tuple[str, ...]:
         """
@@ -401,6 +408,8 @@ class AsyncMemory(Settings):
         self._keeper.let_go()
         if self._closes:
             await self._store.close()
+        elif isinstance(self._store, InThread) and self._store is not self._given:
+            await self._store.rest()
 
     async def __aenter__(self) -> Self:
         return self

@@ -89,8 +89,7 @@ def explanation(result: "TrimResult") -> str:
     pins = [str(item.sources) for item in after if item.pin and item.sources]
     if pins:
         lines.append(f"pinned: {', '.join(pins)}")
-    if result.previous:
-        kept = result.kept
+    if (kept := result.kept).out_of:
         lines.append(
             f"prefix: {kept.messages} of the {kept.out_of} messages sent before are its "
             f"beginning ({kept.tokens:_} tokens)"

@@ -15,10 +15,13 @@ __all__ = ["Block", "Item", "Round", "Unloaded", "add_start", "block_starts"]
 @frozen
 class Item:
     """
-    A message as it stands in a view, with the entries it stands for.
+    A *message* as it stands in a view, with the entries it stands for, its *sources*.
 
     *pin* is "" or why it stays: "role", "hand", "held". An item that was put
-    in has no sources and stands after the block of entry *after*.
+    in has no sources and stands after the block of entry *after*. *stands_in*
+    says that a change made it, in place of what was appended, and *score* how
+    well it matched where it was recalled. *head* is the first entry of its
+    block, *opener* the entry that opened its round; 0 is none.
 
     >>> from unabridged.testing import user, view_of
     >>> view_of([user("hi")])[0].sources

@@ -101,7 +101,7 @@ class Memory(Settings):
         self._store: Store = InMemoryStore() if store is None else store
         checked_store(self._store)
         self._keeper = Keeper(thread)
-        self._closes = True  # a memory of another thread leaves the store open
+        self._closes = store is None  # what was handed over is closed by whoever opened it
         self._lock = threading.Lock()
         self._asking = threading.Lock()  # held while an endpoint counts
         self._asked = Asked()
@@ -137,7 +137,7 @@ class Memory(Settings):
         checked_path(path)
         store = SqliteStore(path)
         try:
-            return cls(
+            memory = cls(
                 store,
                 thread,
                 strategy,
@@ -150,6 +150,9 @@ class Memory(Settings):
         except BaseException:
             store.close()
             raise
+        memory._closes = True
+
+        return memory
 
     # -- messages
 
@@ -315,7 +318,7 @@ class Memory(Settings):
         """
         return self._drive(self._keeper.diff(a, b))
 
-    def context(
+    def context(  # noqa: PLR0913  how a context is wanted
         self,
         strategy: "StrategyLike | None" = None,
         *,
@@ -323,6 +326,7 @@ class Memory(Settings):
         replace: bool | None = None,
         system: str | Message | None = None,
         hide_system: bool = False,
+        previous: str | None = None,
     ) -> TrimResult:
         """
         What goes to the model now.
@@ -335,6 +339,9 @@ class Memory(Settings):
             system: a system prompt that is not in the log; it counts.
             hide_system: leave system and developer messages out at the end, for
                 APIs that take the prompt apart; stand-ins stay.
+            previous: the `prefix` of the result that was sent last, where another
+                memory object made that: then `kept` says how much of it is still
+                the beginning.
 
         >>> from unabridged import Window, user
         >>> memory = Memory()
@@ -343,7 +350,9 @@ class Memory(Settings):
         system: Be brief.
         user: b
         """
-        wish = self._wish(strategy, query, replace, system, hide_system=hide_system)
+        wish = self._wish(
+            strategy, query, replace, system, hide_system=hide_system, previous=previous
+        )
         return self._drive(self._keeper.context(wish))
 
     @overload
@@ -604,7 +613,7 @@ class Memory(Settings):
         >>> memory.threads()
         ('other',)
         """
-        other = Memory(
+        return Memory(
             self._store,
             name,
             self._strategy,
@@ -614,9 +623,6 @@ class Memory(Settings):
             search=self._search,
             retry_after=self._retry_after,
         )
-        other._closes = False
-
-        return other
 
     @property
     def store(self) -> Store:
@@ -684,7 +690,17 @@ class Memory(Settings):
 
     def close(self) -> None:
         """
-        Close the store; a memory that came from `thread` leaves it open.
+        Close what this memory opened: the file of `Memory.open`.
+
+        A store that was handed over stays open; whoever made it closes it.
+
+        >>> from unabridged import user
+        >>> from unabridged.stores import InMemoryStore
+        >>> store = InMemoryStore()
+        >>> with Memory(store) as memory:
+        ...     _ = memory.append(user("hi"))
+        >>> len(Memory(store).entries())
+        1
         """
         self._keeper.let_go()
         if self._closes:

@@ -99,8 +99,9 @@ class Message(Remembered):
     One message of a conversation.
 
     The *role* is any word; system, developer, user, assistant and tool have a
-    meaning. An *id* makes a retry safe: the same message is kept once.
-    *metadata* is yours: kept, never sent, never counted.
+    meaning. *parts* are what it is made of, or a text, *name* is the speaker's.
+    An *id* makes a retry safe: the same message is kept once. *metadata* is
+    yours: kept, never sent, never counted. *extra* holds a provider's own keys.
 
     Raises:
         ConfigError: a field holds what JSON cannot; the text names its path.

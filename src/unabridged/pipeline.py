@@ -4,6 +4,9 @@ Chains of steps, and the two ways to run them.
 `a | b`, `[a, b]` and `chain(a, b)` are the same value. A step is a strategy,
 a function, an `async def` function, or a chain. `run` and `arun` walk the same
 flow; only how they answer a question differs.
+
+What all strategies share and what walks them lean on each other, which makes
+the length of this module.
 """
 
 import functools
@@ -77,7 +80,7 @@ class Strategy:
 
     if TYPE_CHECKING:  # so that one whose class is not known is a step, too
 
-        def __call__(self, view: View, ctx: TrimContext, /) -> Any: ...
+        def __call__(self, view: View, ctx: TrimContext, /) -> Any: ...  # noqa: D102
 
     def __or__(self, other: "StrategyLike") -> "Pipeline":
         return chain(self, other)
@@ -158,8 +161,8 @@ class Custom(Strategy):
             case (True, False):
                 return f"written_back({name})"
             case _:
-                given = [f"{k}=True" for k in ("replace", "strict") if getattr(self, k)]
-                return f"custom({name}, {', '.join(given)})"
+                given = "replace=True, strict=True" if self.replace else "strict=True"
+                return f"custom({name}, {given})"
 
 
 def _all_marked(result: TrimResult) -> TrimResult:

@@ -53,6 +53,7 @@ class Wish:
     window: int = field(default=0, kw_only=True)
     retry_after: int = field(default=0, kw_only=True)
     background: bool = field(default=False, kw_only=True)
+    previous: str = field(default="", kw_only=True)
     told: str = field(default="", kw_only=True)  # a warning, for the first result that has it
 
 
@@ -219,6 +220,8 @@ class Retriever(Reader):
             warnings += unwritten
         for warning in warnings:
             logger.warning("thread %r: %s", self.thread, warning)
+        if wish.previous:
+            result = evolve(result, earlier=wish.previous)
         if warnings or wish.hide_system or rec:
             wrote = rec and wish.replace
             return evolve(

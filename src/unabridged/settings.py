@@ -17,6 +17,7 @@ from unabridged.retrieving import Wish
 from unabridged.running import AskFunction, SearchFunction, window_of
 from unabridged.steps import is_async
 from unabridged.text import STEP, TOO_LARGE, brief, cause
+from unabridged.text.digests import digests
 from unabridged.thread.attributes import Attributes
 from unabridged.thread.budgets import refuse_shares, unheld
 from unabridged.thread.deletions import unguarded
@@ -135,7 +136,7 @@ class Settings(Attributes):
 
         return steps
 
-    def _wish(
+    def _wish(  # noqa: PLR0913  how a context is wanted
         self,
         strategy: StrategyLike | None,
         query: str | None = None,
@@ -143,12 +144,15 @@ class Settings(Attributes):
         system: str | Message | None = None,
         *,
         hide_system: bool = False,
+        previous: str | None = None,
     ) -> Wish:
+        if previous is not None:
+            digests(previous, "context: `previous` takes the `prefix` of a result, or None")
         steps, asked, told = self._strategy, self._endpoints, self._unheld
         if strategy is not None:
             steps = self._checked(strategy)
             asked = self._asked_for_counts(steps)
-            told = told and unheld(steps, self._budget)
+            told = told if unheld(steps, self._budget) else ""
 
         return Wish(
             steps,
@@ -162,6 +166,7 @@ class Settings(Attributes):
             asked=asked,
             window=window_of(self._ask),
             retry_after=self._retry_after,
+            previous=previous or "",
             told=told,
         )
 

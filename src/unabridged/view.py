@@ -34,9 +34,10 @@ class View(Sequence[Item]):
     An ordered, immutable sequence of items.
 
     `blocks` and `rounds` are sequences too; reading them from the end touches
-    only what is read. *log* is the state of the thread that it shows, *size* how
-    many items are loaded; *items* holds these from place 0 on, and perhaps newer
-    ones after them.
+    only what is read. *log* is the state of the thread that it shows, *pins* are
+    the entries that stay, *hidden* those that are not loaded. *size* is how many
+    items are; *items* holds these from place 0 on, and perhaps newer ones after
+    them. *tail_sums*, *worked_out* and *handed_on* are what is known from before.
 
     >>> from unabridged.testing import user, view_of
     >>> view = view_of([user("a"), user("b"), user("c")])

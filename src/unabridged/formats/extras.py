@@ -35,9 +35,11 @@ __all__ = [
     "checked",
     "each",
     "item_json",
+    "read_id",
     "reading",
     "refuse",
     "taken",
+    "write_id",
 ]
 
 Keys: TypeAlias = dict[Any, Any]
@@ -131,6 +133,43 @@ def taken(keys: Keys, key: str) -> str:
     ('cat', '', {'detail': None})
     """
     return keys.pop(key) if isinstance(keys.get(key), str) and keys[key] else ""
+
+
+def read_id(block: Keys, key: str, where: str, shape: Keys) -> str:
+    """
+    The id under *key*; where none is, it is empty and the *shape* says how that was written.
+
+    An API demands it, but logs hold calls and results without: such a result is
+    an orphan, or answers a call that has none either.
+
+    >>> shape = {}
+    >>> read_id({"id": None}, "id", "messages[0]", shape), shape
+    ('', {'no_id': 'null'})
+    """
+    found = block.get(key, ...)
+    if isinstance(found, str):
+        return found
+    if found is not None and found is not ...:
+        refuse(f"{where}.{key}", "text", found)
+    shape["no_id"] = "missing" if found is ... else "null"
+
+    return ""
+
+
+def write_id(block: dict[str, Any], key: str, id_: str, shape: Keys) -> None:
+    """
+    Put an id back under *key*, or none where none was.
+
+    >>> block = {"id": ""}
+    >>> write_id(block, "id", "", {"no_id": "missing"}), block
+    (None, {})
+    >>> write_id(block, "id", "c1", {"no_id": "missing"}), block
+    (None, {'id': 'c1'})
+    """
+    form = "" if id_ else shape.get("no_id", "")
+    block[key] = None if form == "null" else id_
+    if form == "missing":
+        del block[key]
 
 
 @frozen

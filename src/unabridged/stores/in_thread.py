@@ -191,6 +191,18 @@ class InThread:
             self._closed = True
             self._worker.shutdown(wait=False)
 
+    async def rest(self) -> None:
+        """
+        Let go of the thread once what is waiting is written; the store stays open.
+
+        The next call takes another thread.
+        """
+        if self._direct or self._closed:
+            return
+        await self._call(int)  # behind all that is waiting
+        self._worker.shutdown(wait=False)
+        self._worker = _worker()  # which starts no thread before it has to do
+
     async def __aenter__(self) -> Self:
         return self
 

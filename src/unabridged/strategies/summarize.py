@@ -100,6 +100,7 @@ class Summarize(Strategy):
         prompt: the instruction to the model, sent as it stands.
         focus: what the summary is to bear on, put after the prompt as a JSON string.
         count: a counter of its own; the memory's by default.
+        pin_system: False folds system and developer messages as any other.
         replace: write the fold back to the log.
 
     Raises:
