@@ -20,6 +20,7 @@ from unabridged.formats import (
 )
 from unabridged.formats.extras import Extras
 from unabridged.formats.gemini_names import is_made
+from unabridged.formats.menders_of_chat import fill_content, fill_keys
 from unabridged.formats.menders_of_content import (
     fill_blanks,
     fill_unsent,
@@ -36,6 +37,7 @@ from unabridged.formats.menders_of_functions import (
     modern_calls,
     stored_functions,
 )
+from unabridged.formats.menders_of_limits import few_marks, sound_media
 from unabridged.formats.menders_of_order import (
     bridge_results,
     home_results,
@@ -48,7 +50,9 @@ from unabridged.formats.menders_of_order import (
     word_system,
 )
 from unabridged.formats.menders_of_reasoning import free_items, sign_calls
+from unabridged.formats.menders_of_thinking import leave_empty_thoughts, leave_unsigned
 from unabridged.formats.provider import Provider
+from unabridged.formats.rules_of_chat import content_is_there, keys_are_filled
 from unabridged.formats.rules_of_content import (
     arguments_are_objects,
     documents_have_words,
@@ -62,6 +66,14 @@ from unabridged.formats.rules_of_content import (
     texts_are_sound,
 )
 from unabridged.formats.rules_of_functions import results_have_the_form
+from unabridged.formats.rules_of_limits import (
+    arguments_are_short,
+    few_media,
+    few_pictures,
+    marks_are_few,
+    texts_are_short,
+)
+from unabridged.formats.rules_of_media import media_hold_data
 from unabridged.formats.rules_of_order import (
     alternates,
     assistant_after_tools,
@@ -79,6 +91,7 @@ from unabridged.formats.rules_of_reasoning import (
     reasoning_leads,
     thinking_is_whole,
     thinking_leads_the_loop,
+    thoughts_hold_something,
 )
 from unabridged.messages import Message, ToolCall, ToolResult
 
@@ -123,7 +136,9 @@ _EVERYWHERE = (
     ids_are_unique,
     ids_fit,
     names_fit,
+    media_hold_data,
 )
+_OPENAI = (arguments_are_short, texts_are_short)
 _APART = (
     starts_on_user,
     system_comes_first,
@@ -134,7 +149,7 @@ _APART = (
     results_first,
     paired,
 )
-_FIRST = (stored_functions, known_roles, fit_names, word_orphans, mend_letters)
+_FIRST = (stored_functions, sound_media, known_roles, fit_names, word_orphans, mend_letters)
 _HOME = (*_FIRST, home_results, fill_unsent, fit_ids)
 _ONE_PROMPT = (
     *_HOME,
@@ -153,12 +168,22 @@ PROVIDERS = {
             "Chat Completions",
             left_out=chat_parts.left_out,
             results="run",
-            rules=(*_EVERYWHERE, speakers_fit, paired, results_have_the_form),
+            rules=(
+                *_EVERYWHERE,
+                *_OPENAI,
+                keys_are_filled,
+                content_is_there,
+                speakers_fit,
+                paired,
+                results_have_the_form,
+            ),
             menders=(
                 *_HOME,
                 match_functions,
                 fit_speakers,
                 fill_blanks,
+                fill_keys,
+                fill_content,
                 tell_left_out,
             ),
             call_id=re.compile("[^\ud800-\udfff]{1,40}"),
@@ -181,6 +206,8 @@ PROVIDERS = {
                 assistant_after_tools,
                 ends_on_user,
                 paired,
+                few_pictures,
+                content_is_there,
             ),
             menders=(
                 stored_functions,
@@ -193,6 +220,8 @@ PROVIDERS = {
                 join_neighbours,
                 bridge_results,
                 open_on_user,
+                fill_keys,
+                fill_content,
                 tell_left_out,
             ),
             call_id=re.compile("[a-zA-Z0-9]{9}"),
@@ -210,6 +239,7 @@ PROVIDERS = {
             results="anywhere",
             rules=(
                 *_EVERYWHERE,
+                *_OPENAI,
                 no_empty_message,
                 paired_anywhere,
                 reasoning_leads,
@@ -232,8 +262,9 @@ PROVIDERS = {
                 no_trailing_space,
                 thinking_leads_the_loop,
                 thinking_is_whole,
+                marks_are_few,
             ),
-            menders=(*_ONE_PROMPT, trim_the_end, tell_left_out),
+            menders=(few_marks, leave_unsigned, *_ONE_PROMPT, trim_the_end, tell_left_out),
             call_id=re.compile("[a-zA-Z0-9_-]+"),
             tool_name=re.compile("[a-zA-Z0-9_-]{1,128}"),
             unique="whole",
@@ -241,6 +272,7 @@ PROVIDERS = {
             merges=True,
             prompt=True,
             blank="white",
+            tells_context=True,
             keeps_system=partial(_stood_there, Extras("anthropic")),
         ),
         Provider(
@@ -248,8 +280,15 @@ PROVIDERS = {
             "Gemini",
             left_out=gemini_parts.left_out,
             results="next",
-            rules=(*_EVERYWHERE, *_APART, response_count, calls_after_user, calls_are_signed),
-            menders=(*_ONE_PROMPT, sign_calls, tell_left_out),
+            rules=(
+                *_EVERYWHERE,
+                *_APART,
+                response_count,
+                calls_after_user,
+                calls_are_signed,
+                thoughts_hold_something,
+            ),
+            menders=(leave_empty_thoughts, *_ONE_PROMPT, sign_calls, tell_left_out),
             call_id=re.compile("[^\ud800-\udfff]+"),
             tool_name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
             prompt=True,
@@ -262,13 +301,30 @@ PROVIDERS = {
             "Bedrock",
             left_out=bedrock_blocks.left_out,
             results="next",
-            rules=(*_EVERYWHERE, *_APART, alternates, no_trailing_space, documents_have_words),
-            menders=(*_ONE_PROMPT, trim_the_end, word_documents, tell_left_out),
+            rules=(
+                *_EVERYWHERE,
+                *_APART,
+                alternates,
+                no_trailing_space,
+                documents_have_words,
+                few_media,
+                marks_are_few,
+                thoughts_hold_something,
+            ),
+            menders=(
+                few_marks,
+                leave_empty_thoughts,
+                *_ONE_PROMPT,
+                trim_the_end,
+                word_documents,
+                tell_left_out,
+            ),
             call_id=re.compile("[a-zA-Z0-9_.:-]{1,64}"),
             tool_name=_NAME,
             joins=True,
             prompt=True,
             blank="white",
+            tells_context=True,
             keeps_system=partial(_stood_there, Extras("bedrock")),
         ),
     )

@@ -16,6 +16,7 @@ except ImportError as error:  # pragma: no cover
     raise ImportError(msg) from error
 
 from unabridged.contract import TrimContext
+from unabridged.formats import openai_chat
 from unabridged.ledger import in_force
 from unabridged.memory import Memory
 from unabridged.messages import (
@@ -53,9 +54,21 @@ _TEXTS = (
 )
 _IDS = ("c1", "c2", "c3")
 _OWNER = {"anthropic": {"as": "thinking"}}  # a thought that one provider knows as its own
+_MARKED = Text("Noted.", extra={"anthropic": {"keys": {"cache_control": {"type": "ephemeral"}}}})
+_HOLLOW = (  # loaded with nothing for data
+    Opaque("openai_chat", {"type": "image_url", "image_url": {"url": ""}}),
+    Opaque("anthropic", {"type": "image", "source": {"type": "url", "url": ""}}),
+    Opaque("gemini", {"inlineData": {"mimeType": "image/png", "data": ""}}),
+    Opaque("bedrock", {"image": {"format": "png", "source": {"bytes": ""}}}),
+)
+_LEGACY = (
+    {"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": ""}},
+    {"role": "function", "name": "look", "content": "one two three"},
+    {"role": "function", "name": "look", "content": "yes"},
+)
 _SAID = {
     "user": 5, "assistant": 3, "batch": 6, "call": 1, "answer": 2, "thought": 2, "system": 1,
-    "loop": 1, "paused": 1,
+    "loop": 1, "paused": 1, "refused": 1,
 }  # fmt: skip
 _MOVES = tuple(move for move, weight in _SAID.items() for _ in range(weight))
 _DECISIONS = (
@@ -63,6 +76,7 @@ _DECISIONS = (
     "unpin", "rewind", "again", "clear", "fold", "summary", "revert", "redo", "summary", "fork",
 )  # fmt: skip
 _text = st.sampled_from(_TEXTS)
+_instructing = st.sampled_from(("system", "developer", "narrator"))
 
 
 @st.composite
@@ -96,16 +110,32 @@ def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # n
         case "thought":
             if draw(st.booleans()):
                 return [assistant(Reasoning("let me see")), assistant(draw(_text))]
-            return [assistant([Reasoning("so", signature="c2ln", extra=_OWNER), Text(draw(_text))])]
+            sign = draw(st.sampled_from(("c2ln", "c2ln", "")))
+            return [assistant([Reasoning("so", signature=sign, extra=_OWNER), Text(draw(_text))])]
         case "loop":
             return _loop(draw)
         case "paused":
             opaque = Opaque("anthropic", {"type": "web_search_tool_result"})
             return [assistant(["I search.", opaque]), assistant([opaque, draw(_text)])]
+        case "refused":
+            return _refused(draw, with_user=with_user)
         case "system":
-            return [Message(draw(st.sampled_from(("system", "developer", "narrator"))), "Mind.")]
+            return [Message(draw(_instructing), draw(st.sampled_from(("Mind.", "Mind.", " "))))]
         case role:
             return [Message(role, draw(_text))]
+
+
+def _refused(draw: st.DrawFn, *, with_user: bool) -> list[Message]:
+    """
+    What is loaded as it is, and one provider or another refuses: mending puts it right.
+    """
+    match draw(st.sampled_from(("legacy", "legacy", "hollow", "marked"))):
+        case "legacy":
+            return list(openai_chat.load(_LEGACY[: draw(st.integers(1, len(_LEGACY)))]))
+        case "hollow":
+            return [Message("user" if with_user else "narrator", ["See.", *_HOLLOW])]
+        case _:
+            return [assistant([_MARKED, Opaque("bedrock", {"cachePoint": {"type": "default"}})])]
 
 
 def _calling(draw: st.DrawFn, ids: Sequence[str]) -> Message:
