@@ -9,7 +9,7 @@ from typing import Any
 from unabridged.formats.extras import Extras
 from unabridged.messages import Document
 
-__all__ = ["beside"]
+__all__ = ["beside", "is_cited"]
 
 _HELD = {"anthropic": "keys", "bedrock": "inner"}
 _FORMS = {name: Extras(name) for name in _HELD}
@@ -39,3 +39,13 @@ def beside(document: Document, api: str = "") -> dict[str, Any]:
                 found["citations"] = {"enabled": enabled}
 
     return found
+
+
+def is_cited(document: Document) -> bool:
+    """
+    Whether its API is asked for citations of the document.
+
+    >>> is_cited(Document("aGk="))
+    False
+    """
+    return bool(beside(document).get("citations", {}).get("enabled"))

@@ -68,28 +68,31 @@ _LEGACY = (
 )
 _SAID = {
     "user": 5, "assistant": 3, "batch": 6, "call": 1, "answer": 2, "thought": 2, "system": 1,
-    "loop": 1, "paused": 1, "refused": 1,
+    "loop": 1, "paused": 1,
 }  # fmt: skip
 _MOVES = tuple(move for move, weight in _SAID.items() for _ in range(weight))
+_REFUSED = ("legacy", "legacy", "hollow", "marked", "unsigned", "blank")
 _DECISIONS = (
     "cut", "fold", "reword", "drop", "rounds", "summary", "revert", "redo", "retract", "pin",
     "unpin", "rewind", "again", "clear", "fold", "summary", "revert", "redo", "summary", "fork",
 )  # fmt: skip
 _text = st.sampled_from(_TEXTS)
-_instructing = st.sampled_from(("system", "developer", "narrator"))
 
 
 @st.composite
-def messages(draw: st.DrawFn, max_moves: int = 10) -> tuple[Message, ...]:
+def messages(draw: st.DrawFn, max_moves: int = 10, *, refused: bool = False) -> tuple[Message, ...]:
     """
     A transcript with all that goes wrong in real ones; up to *max_moves* turns of talk.
+
+    With *refused* also what is loaded as it is, and mended before it is sent.
 
     >>> messages()
     messages()
     """
     said: list[Message] = []
     with_user = draw(st.integers(0, 9)) > 0
-    moves = draw(st.lists(st.sampled_from(_MOVES), min_size=1, max_size=max_moves))
+    known = (*_MOVES, "refused") if refused else _MOVES
+    moves = draw(st.lists(st.sampled_from(known), min_size=1, max_size=max_moves))
     if with_user and draw(st.integers(0, 3)):
         said.append(Message("user", draw(_text)))
     for move in moves:
@@ -110,8 +113,7 @@ def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # n
         case "thought":
             if draw(st.booleans()):
                 return [assistant(Reasoning("let me see")), assistant(draw(_text))]
-            sign = draw(st.sampled_from(("c2ln", "c2ln", "")))
-            return [assistant([Reasoning("so", signature=sign, extra=_OWNER), Text(draw(_text))])]
+            return [assistant([Reasoning("so", signature="c2ln", extra=_OWNER), Text(draw(_text))])]
         case "loop":
             return _loop(draw)
         case "paused":
@@ -120,7 +122,7 @@ def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # n
         case "refused":
             return _refused(draw, with_user=with_user)
         case "system":
-            return [Message(draw(_instructing), draw(st.sampled_from(("Mind.", "Mind.", " "))))]
+            return [Message(draw(st.sampled_from(("system", "developer", "narrator"))), "Mind.")]
         case role:
             return [Message(role, draw(_text))]
 
@@ -129,13 +131,18 @@ def _refused(draw: st.DrawFn, *, with_user: bool) -> list[Message]:
     """
     What is loaded as it is, and one provider or another refuses: mending puts it right.
     """
-    match draw(st.sampled_from(("legacy", "legacy", "hollow", "marked"))):
+    match draw(st.sampled_from(_REFUSED)):
         case "legacy":
             return list(openai_chat.load(_LEGACY[: draw(st.integers(1, len(_LEGACY)))]))
         case "hollow":
             return [Message("user" if with_user else "narrator", ["See.", *_HOLLOW])]
+        case "unsigned":
+            return [assistant([Reasoning("so", extra=_OWNER), Text(draw(_text))])]
+        case "blank":
+            return [Message("system", " ")]
         case _:
-            return [assistant([_MARKED, Opaque("bedrock", {"cachePoint": {"type": "default"}})])]
+            point = Opaque("bedrock", {"cachePoint": {"type": "default"}})
+            return [assistant([_MARKED, point, *_HOLLOW])]
 
 
 def _calling(draw: st.DrawFn, ids: Sequence[str]) -> Message:
@@ -195,7 +202,7 @@ def logs(
     >>> logs()
     logs()
     """
-    said = draw(messages(max_moves))
+    said = draw(messages(max_moves, refused=True))
     if decided is None:
         decided = draw(st.booleans())
     store = InMemoryStore()
