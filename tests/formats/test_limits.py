@@ -492,6 +492,39 @@ class TestChat:
             assert ["unanswered call"] == [rule for rule, _ in named(messages, "openai_chat")]
 
 
+class TestItems:
+    CALL: ClassVar[dict[str, Any]] = {
+        "type": "function_call",
+        "call_id": "c1",
+        "name": "f",
+        "arguments": "{}",
+    }
+    OUTPUT: ClassVar[dict[str, Any]] = {"type": "function_call_output", "call_id": "c1"}
+
+    @pytest.mark.parametrize("output", [{"output": None}, {}])
+    def test_have_an_output(self, output: dict[str, Any]):
+        """
+        One that is null, or not there, becomes an empty text.
+        """
+        turns = [{"role": "user", "content": "hi"}, self.CALL, self.OUTPUT | output]
+        messages = openai_responses.load(turns)
+
+        assert turns == openai_responses.dump(messages)
+        assert [("no content", 3)] == named(messages, "openai_responses")
+        assert "" == openai_responses.request(messages)["input"][2]["output"]
+
+    @pytest.mark.parametrize("id_", ["fc_" + "1" * 64, "fc 1", "fc:1"])
+    def test_have_ids_that_the_api_takes(self, id_: str):
+        """
+        An item whose id is too long, or of other letters, goes as a fresh one.
+        """
+        turns = [self.CALL | {"id": id_}, self.OUTPUT | {"output": "noon"}]
+        messages = openai_responses.load(turns)
+
+        assert [("bad item id", 1)] == named(messages, "openai_responses")
+        assert self.CALL == openai_responses.request(messages)["input"][0]
+
+
 class TestArguments:
     @pytest.mark.parametrize("provider", ["openai_chat", "openai_responses"])
     def test_may_be_too_long(self, provider: str):

@@ -20,7 +20,6 @@ from unabridged.formats import (
 )
 from unabridged.formats.extras import Extras
 from unabridged.formats.gemini_names import is_made
-from unabridged.formats.menders_of_chat import fill_content, fill_keys
 from unabridged.formats.menders_of_content import (
     fill_blanks,
     fill_unsent,
@@ -38,6 +37,7 @@ from unabridged.formats.menders_of_functions import (
     stored_functions,
 )
 from unabridged.formats.menders_of_limits import few_marks, sound_media
+from unabridged.formats.menders_of_openai import fill_content, fill_keys, fill_outputs
 from unabridged.formats.menders_of_order import (
     bridge_results,
     home_results,
@@ -52,7 +52,6 @@ from unabridged.formats.menders_of_order import (
 from unabridged.formats.menders_of_reasoning import free_items, sign_calls
 from unabridged.formats.menders_of_thinking import leave_empty_thoughts, leave_unsigned
 from unabridged.formats.provider import Provider
-from unabridged.formats.rules_of_chat import content_is_there, keys_are_filled
 from unabridged.formats.rules_of_content import (
     arguments_are_objects,
     documents_have_words,
@@ -74,6 +73,12 @@ from unabridged.formats.rules_of_limits import (
     texts_are_short,
 )
 from unabridged.formats.rules_of_media import media_hold_data
+from unabridged.formats.rules_of_openai import (
+    content_is_there,
+    ids_of_items_fit,
+    keys_are_filled,
+    outputs_are_there,
+)
 from unabridged.formats.rules_of_order import (
     alternates,
     assistant_after_tools,
@@ -244,8 +249,18 @@ PROVIDERS = {
                 paired_anywhere,
                 reasoning_leads,
                 items_are_unique,
+                ids_of_items_fit,
+                outputs_are_there,
             ),
-            menders=(*_FIRST, fill_unsent, fit_ids, fill_blanks, free_items, tell_left_out),
+            menders=(
+                *_FIRST,
+                fill_outputs,
+                fill_unsent,
+                fit_ids,
+                fill_blanks,
+                free_items,
+                tell_left_out,
+            ),
             call_id=_ANY_ID,
             tool_name=re.compile(r"[a-zA-Z0-9_-]{1,128}"),
             unique="whole",
