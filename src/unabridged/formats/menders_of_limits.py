@@ -13,7 +13,7 @@ from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.rules_of_limits import marks_that_stay
 from unabridged.formats.rules_of_media import FORMS
 from unabridged.formats.turns import Turn, sent
-from unabridged.messages import Part, ToolResult
+from unabridged.messages import Part, Text, ToolCall, ToolResult
 
 __all__ = ["few_marks", "sound_media"]
 
@@ -77,7 +77,20 @@ def sound_media(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Tu
     >>> len(mended.messages[0].parts), mended.report[0].what
     (1, 'left out')
     """
-    return [_sound(turn, api, report) for turn in turns]
+    return [
+        turn if all(map(_is_told, turn.message.parts)) else _sound(turn, api, report)
+        for turn in turns
+    ]
+
+
+def _is_told(part: Part) -> bool:
+    """
+    Whether it holds words and calls alone, as most parts do.
+    """
+    if type(part) is ToolResult:
+        return all(type(inner) is Text for inner in part.content)
+
+    return type(part) is Text or type(part) is ToolCall
 
 
 def _sound(turn: Turn, api: Provider, report: list[Mend]) -> Turn:
