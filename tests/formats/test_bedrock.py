@@ -1217,7 +1217,7 @@ class TestAcross:
             said(
                 {"text": "Looking."},
                 {"toolUse": {"toolUseId": "c1", "name": "f", "input": {"a": 1}}},
-                {"toolUse": {"toolUseId": "c2", "name": "f", "input": {"arguments": ""}}},
+                {"toolUse": {"toolUseId": "c2", "name": "f", "input": {}}},
                 role="assistant",
             ),
             said(answered({"text": "one"})),

@@ -85,6 +85,7 @@ def write_call(call: ToolCall) -> dict[str, Any]:
 def _input(arguments: str, *, is_any: bool) -> Any:
     found = strict_value(arguments)
     if found is ... or not (is_any or isinstance(found, dict)):
-        return {"arguments": arguments}  # the API takes an object
+        # the API takes an object
+        return {"arguments": arguments} if arguments.strip() else {}
 
     return found
