@@ -51,6 +51,7 @@ LAYERS = (
     "must",
     "suffixes",
     "cuts",
+    "cutting.*",
     "gains",
     "sharing",
     "writable",
@@ -118,6 +119,7 @@ APART = (
 INSIDE = frozenset(
     {
         *("codec_messages", "codec_parts", "codec_states", "cuts", "damage", "deciding"),
+        *("cutting.openings",),
         *(
             "explained",
             "ledger",
@@ -177,7 +179,7 @@ INSIDE = frozenset(
             "options.role_name",
         ),
         *("options.part_of_one", "options.share_of", "options.words_only"),
-        *("pipeline.performed", "pipeline.step_of", "records.stepped"),
+        *("pipeline.outcome_of", "pipeline.performed", "pipeline.step_of", "records.stepped"),
         *("results.same_ties", "running.answering", "running.checked", "running.flow"),
         *("running.adrive", "running.drive", "running.settled_answer", "running.window_of"),
     }

@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from unabridged.items import Item, Unloaded
 from unabridged.links import is_bare_result
-from unabridged.must import CutRules, Must, Opening, block_of_opener, bring, must_stay
+from unabridged.must import CutRules, Must, Opening, block_of_opener, bring, brings, must_stay
 from unabridged.overrun import Overrun
 from unabridged.spans import NOTHING, Span
 from unabridged.states import PINNED_ROLES
@@ -64,7 +64,7 @@ def closed(view: View, chosen: Iterable[int], rules: CutRules) -> set[int]:
             brought: dict[int, str] = {}
             bring(view, block.start, brought)
             kept.update(brought)
-            opened = True
+            opened = brings(view, block.start)  # instructions open nothing
         kept.update(block)
 
     return kept

@@ -4,6 +4,8 @@ What a function gave becomes changes: what it must not leave out is put back or 
 
 from collections.abc import Iterable
 
+from attrs import evolve
+
 from unabridged.errors import OutcomeError, PairingError
 from unabridged.must import CutRules, must_stay
 from unabridged.records import Change, Drop, Fold
@@ -13,7 +15,20 @@ from unabridged.steps.listing import listed
 from unabridged.steps.stand_ins import stand_ins
 from unabridged.views import View
 
-__all__ = ["settled"]
+__all__ = ["all_marked", "settled"]
+
+
+def all_marked(result: TrimResult) -> TrimResult:
+    """
+    The result, its drops and folds marked to be written.
+    """
+    writes = [isinstance(change, Drop | Fold) for change in result.changes]
+    changes = tuple(
+        evolve(change, replace=True) if marked and not change.replace else change
+        for change, marked in zip(result.changes, writes, strict=True)
+    )
+
+    return result if changes == result.changes else evolve(result, changes=changes)
 
 
 def settled(

@@ -166,7 +166,9 @@ def _held(view: View, spared: Span) -> View:
     `Sections` takes what is held for a wish, and `pin_system=False` lets go of prompts.
     """
     items = [
-        item if item.pin == "hand" or item.sources.isdisjoint(spared) else evolve(item, pin="spared")
+        item
+        if item.pin == "hand" or item.sources.isdisjoint(spared)
+        else evolve(item, pin="spared")
         for item in view
     ]
 

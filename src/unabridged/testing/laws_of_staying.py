@@ -9,14 +9,12 @@ from unabridged.formats.refusals import problems
 from unabridged.items import Item
 from unabridged.links import is_bare_result
 from unabridged.messages import Message, Part, Reasoning, ToolResult
-from unabridged.pipeline import Custom
 from unabridged.running import AskFunction
 from unabridged.strategies.drop_reasoning import DropReasoning
-from unabridged.strategies.filter import Filter
 from unabridged.strategies.repair import Repair
 from unabridged.testing.log import Log
 from unabridged.testing.pairing import opens_on, pairs, speaks, with_words
-from unabridged.testing.trial import CONTEXT, must, outcome, short, steps_of
+from unabridged.testing.trial import CONTEXT, lists_items, must, outcome, short, steps_of
 from unabridged.views import View
 
 __all__ = [
@@ -212,7 +210,7 @@ def valid(
     Trimming adds no problem: what a provider refuses in the mended view, it refuses in the log.
 
     Nor does a view start on an assistant or a tool where the log's own starts on a
-    user, except under `opening="anywhere"` and where a function or `Filter` chose the items.
+    user, except under `opening="anywhere"` and where a step listed the items it keeps.
 
     >>> from unabridged import Window
     >>> from unabridged.testing import Log, call, result, user
@@ -228,16 +226,13 @@ def valid(
         if _lost_an_orphan(before, after):  # mending had made a user's words of it
             new -= {("last message", 0), ("thinking missing", 0)}
         must(not new, "{} refuses what it did not before: {}", provider, sorted(new))
-    steps = steps_of(strategy)
-    free = any(
-        isinstance(step, Custom | Filter) or getattr(step, "opening", "") == "anywhere"
-        for step in steps
-    )
+    free = any(getattr(step, "opening", "") == "anywhere" for step in steps_of(strategy))
     own = _head(before)
     if free or own is None or own.stands_in or own.message.role != "user":
         return
     head = _head(after)
     starts = head is None or head.stands_in or head.message.role not in {"assistant", "tool"}
+    starts = starts or lists_items(strategy, before, context, ask)
     must(starts, "the view starts on entry {}, an assistant's or a tool's", head and head.sources)
 
 
