@@ -170,6 +170,7 @@ INSIDE = frozenset(
         *("items.Unloaded", "items.add_start", "items.block_starts"),
         *("json_values.json_text", "json_values.sound_text", "keeping.Keeper", "retrieving"),
         *("options.as_share", "options.choice", "options.cut_result", "options.down_to_option"),
+        *("options.newest_option", "options.one_of"),
         *(
             "options.between",
             "options.flag",

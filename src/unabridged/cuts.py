@@ -96,7 +96,9 @@ def cut(view: View, limit: int, weigh: Weigh | None, unit: str, rules: CutRules)
             below.update(block_of_opener(view, opener))
     if widened:
         base = sum(map(scales, (*below, *range(start, view.size))))
-    over = _overrun(view, limit, base, scales, must, unit, widened)
+    whole = rules.by == "rounds" and rules.newest == "whole"
+    why = "of the newest round" if whole else "the cut falls into its block"
+    over = _overrun(view, limit, base, scales, must, unit, widened, why)
     first = _first_from(view, start)
 
     return Cut(_left(view, start, below, first), first, moved=True, over=over)
@@ -260,10 +262,11 @@ def _overrun(  # noqa: PLR0913  every number that the message names
     must: Must,
     unit: str,
     widened: tuple[int, ...],
+    why: str = "",
 ) -> Overrun | None:
     if needed <= limit:
         return None
-    reasons = {**dict.fromkeys(widened, "the cut falls into its block"), **must.places}
+    reasons = {**dict.fromkeys(widened, why), **must.places}
     sizes = sorted(((scales(place), place) for place in reasons), reverse=True)
 
     return Overrun(

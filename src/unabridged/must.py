@@ -36,12 +36,14 @@ class CutRules:
     *opening* says what a view opens on after a cut ("covered": on a stand-in
     for all that is cut, so no opener is brought along), *by* what is cut ("blocks"
     or "rounds"), *straddle* whether a block in which the cut falls is dropped
-    or kept, *down_to* is the low mark, *start* the entry of the cut before.
+    or kept, *newest* whether a newest round that does not fit is cut by blocks
+    or kept whole, *down_to* is the low mark, *start* the entry of the cut before.
     """
 
     opening: Opening | Literal["covered"] = "question"
     by: Literal["blocks", "rounds"] = "blocks"
     straddle: Literal["drop", "keep"] = "drop"
+    newest: Literal["blocks", "whole"] = "blocks"
     pin_system: bool = True
     count_pins: bool = False
     down_to: int | None = None

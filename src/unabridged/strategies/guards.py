@@ -112,7 +112,8 @@ class Sparing(Strategy):
     Run *strategy* without letting it touch some items.
 
     The spared ones are pinned for it, so their questions stay too, and they are
-    not reworded either. It reads the whole view: on long threads, `pin` them or put a cut before it.
+    not reworded either. It reads the whole view: on long threads, `pin` them or
+    put a cut before it.
 
     Args:
         strategy: whatever may be a step of a chain.
