@@ -421,6 +421,13 @@ class TestLaws:
         laws_of_staying.hand_pins_stay(strategy, log)
 
     @given(strategies, logs())
+    def test_compactions_stay(self, strategy, log):
+        """
+        What a provider summarized stays told.
+        """
+        laws_of_staying.compactions_stay(strategy, log)
+
+    @given(strategies, logs())
     def test_pending_calls_stay(self, strategy, log):
         """
         A call that waits for its result stays.

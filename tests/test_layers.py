@@ -33,6 +33,7 @@ LAYERS = (
     "originals",
     "spans",
     "records",
+    "log.*",
     "links",
     "ledger",
     "states",

@@ -17,7 +17,8 @@ class Item:
     """
     A message as it stands in a view, with the entries it stands for.
 
-    *pin* is "" or why it stays: "role", "hand", "held". An item that was put
+    *pin* is "" or why it stays: "role", "hand", "held", "spared" (by `Sparing`), or
+    "compaction" (the newest one that a provider made of all before it). An item that was put
     in has no sources and stands after the block of entry *after*.
 
     >>> from unabridged.testing import user, view_of

@@ -13,6 +13,7 @@ from unabridged.states import PINNED_ROLES
 from unabridged.views import View
 
 __all__ = [
+    "COMPACTION",
     "CutRules",
     "Must",
     "Opening",
@@ -23,7 +24,8 @@ __all__ = [
     "opener_of",
 ]
 
-_BY = frozenset({"hand", "role"})
+COMPACTION = "a provider's compaction item"
+_PINNED = {"hand": "pinned by hand", "role": "pinned by role", "compaction": COMPACTION}
 
 Opening: TypeAlias = Literal["question", "next", "anywhere"]
 
@@ -153,7 +155,7 @@ def _put_pins(view: View, rules: CutRules, places: dict[int, str]) -> set[int]:
             continue
         block = view.block_at(place)
         pinned.update(block)
-        _put(places, block, f"pinned by {item.pin}" if item.pin in _BY else item.pin)
+        _put(places, block, _PINNED.get(item.pin, item.pin))
         bring(view, block.start, places)
 
     return pinned

@@ -27,7 +27,7 @@ from unabridged.messages import Message
 from unabridged.overrun import Overrun
 from unabridged.records import Change, Note, stepped
 from unabridged.results import TrimResult
-from unabridged.steps import all_marked, is_async, label, settled
+from unabridged.steps import is_async, label, settled, taken
 from unabridged.views import View
 
 __all__ = [
@@ -132,7 +132,7 @@ class Custom(Strategy):
         """
         outcome = yield from outcome_of(self.function, view, ctx)
         if isinstance(outcome, TrimResult):
-            return all_marked(outcome) if self.replace else outcome
+            return taken(outcome, label(self), replace=self.replace)
         return settled(view, outcome, label(self), replace=self.replace, strict=self.strict)
 
     def __repr__(self) -> str:

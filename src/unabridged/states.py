@@ -14,6 +14,8 @@ from attrs import evolve, field, frozen
 
 from unabridged.ledger import BY_HAND, Gone, Late, Ledger, Undone, counting, folded
 from unabridged.links import Links, Marks, has_words, is_bare_result, joined
+from unabridged.log.compactions import is_compaction
+from unabridged.log.kept_notes import noted
 from unabridged.messages import Message
 from unabridged.records import (
     Appended,
@@ -28,10 +30,9 @@ from unabridged.records import (
 )
 from unabridged.spans import NOTHING, Span
 
-__all__ = ["KEPT_NOTES", "PINNED_ROLES", "Log", "ThreadState", "advance", "lasting", "rebuilt"]
+__all__ = ["PINNED_ROLES", "Log", "ThreadState", "advance", "lasting", "rebuilt"]
 
 PINNED_ROLES = frozenset({"system", "developer"})
-KEPT_NOTES = 32  # of one kind and key
 
 
 class Log(Protocol):
@@ -66,7 +67,8 @@ class ThreadState:
     *born* is when its first record was written, which tells a thread from one
     of the same name that was deleted. *live* entries stand for themselves;
     *folds* are the stand-ins in force; *gone* says what took the rest.
-    *guarded* are all entries of blocks that hold a pin. *decided* is the last
+    *guarded* are all entries of blocks that hold a pin or a provider's compaction
+    item, *compactions* those that hold such an item and follow another. *decided* is the last
     `Compacted` or `Reverted` record. *reopened* are entries that came back,
     each with the opener of what follows, which did not know of it when it was
     appended.
@@ -90,6 +92,14 @@ class ThreadState:
     reopened: tuple[tuple[int, int], ...] = ()
     notes: tuple[Note, ...] = ()
     lost: Span = NOTHING
+    compactions: Span = NOTHING
+
+    @property
+    def compaction(self) -> int:
+        """
+        The newest entry in the view that holds a provider's compaction item; 0 if none does.
+        """
+        return (self.compactions & self.standing).last if self.compactions else 0
 
     @property
     def in_view(self) -> Span:
@@ -124,7 +134,7 @@ def advance(state: ThreadState, record: Record, log: Log) -> tuple[ThreadState, 
         case Appended():
             return _append(state, record.rec, record.body)
         case Noted(notes):
-            return evolve(state, rec=record.rec, notes=_noted(state.notes, notes)), None
+            return evolve(state, rec=record.rec, notes=noted(state.notes, notes)), None
         case Pinned(span, on):
             if on:
                 hand, role, guarded = state.hand | span, state.role, state.guarded | span
@@ -192,10 +202,13 @@ def _append(state: ThreadState, rec: int, body: Appended) -> tuple[ThreadState, 
     if late and answered.isdisjoint(state.standing):
         links = _untied(links, state.links, seq, message)
     by_role = message.role in PINNED_ROLES
-    guarded = state.guarded
-    if body.pinned or by_role or (marks.head < seq and guarded):
+    guarded, compactions = state.guarded, state.compactions
+    compacts = seq > 1 and is_compaction(message)
+    if compacts:
+        compactions = compactions.extended(seq)
+    if body.pinned or by_role or compacts or (marks.head < seq and guarded):
         block = Span.between(marks.head, seq)
-        if body.pinned or by_role or not block.isdisjoint(guarded):
+        if body.pinned or by_role or compacts or not block.isdisjoint(guarded):
             guarded = guarded | block
     after = ThreadState(  # `evolve` takes four times as long, and this is each append's way
         rec=rec,
@@ -216,6 +229,7 @@ def _append(state: ThreadState, rec: int, body: Appended) -> tuple[ThreadState, 
         reopened=state.reopened,
         notes=state.notes,
         lost=state.lost,
+        compactions=compactions,
     )
     if late:
         after = _took_late(after, Late(seq, answered, is_bare_result(message)))
@@ -269,19 +283,6 @@ def _untied(links: Links, before: Links, seq: int, message: Message) -> Links:
         asked_block=(seq, seq) if words else before.asked_block,
         spoke_block=before.spoke_block,
     )
-
-
-def _noted(old: tuple[Note, ...], new: tuple[Note, ...]) -> tuple[Note, ...]:
-    """
-    The notes a view may lean on: the last cut of each step, the newest answers of each.
-    """
-    for note in new:
-        same = [known for known in old if (known.kind, known.key) == (note.kind, note.key)]
-        room = 0 if note.kind == "cut" else KEPT_NOTES - 1
-        forgotten = same[: len(same) - room] if len(same) > room else []
-        old = (*(known for known in old if known not in forgotten), note)
-
-    return old
 
 
 def _decide(state: ThreadState, record: Record, log: Log) -> ThreadState:

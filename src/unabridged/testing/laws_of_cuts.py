@@ -169,7 +169,7 @@ def _without_pins(cut: Window | MaxRounds, view: View) -> set[int]:
     """
     The first entries of the items that count.
     """
-    kinds = {"hand", "held"} | ({"role"} if cut.pin_system else set())
+    kinds = {"hand", "held", "compaction"} | ({"role"} if cut.pin_system else set())
     pinned = set() if cut.count_pins else kinds
     return {
         item.first

@@ -8,6 +8,7 @@ whoever made these, so that a test can count.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from unabridged.log.compactions import is_compaction
 from unabridged.messages import Message, Opaque
 from unabridged.records import (
     Appended,
@@ -41,6 +42,7 @@ SHAPES = frozenset(
         "a parallel batch",
         "a paused turn",
         "a pending call",
+        "a provider's compaction item",
         "a preamble",
         "a result after a decision on its call",
         "a result of no call",
@@ -141,6 +143,12 @@ def _linked(messages: Sequence[Message]) -> Iterator[str]:
     for seq in unanswered:
         yield "a pending call" if seq == spoken[-1] else "a call in the middle that dangles"
     yield from _named(messages)
+    yield from _compacted(messages)
+
+
+def _compacted(messages: Sequence[Message]) -> Iterator[str]:
+    if any(map(is_compaction, messages[1:])):
+        yield "a provider's compaction item"
 
 
 def _named(messages: Sequence[Message]) -> Iterator[str]:
