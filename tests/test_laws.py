@@ -427,6 +427,13 @@ class TestLaws:
         """
         laws_of_staying.compactions_stay(strategy, log)
 
+    @given(st.builds(Window, st.integers(1, 2), opening=opening) | tight, logs())
+    def test_compactions_stay_where_nearly_all_leaves(self, strategy, log):
+        """
+        Also in the shortest views.
+        """
+        laws_of_staying.compactions_stay(strategy, log)
+
     @given(strategies, logs())
     def test_pending_calls_stay(self, strategy, log):
         """
