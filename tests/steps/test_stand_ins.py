@@ -334,6 +334,18 @@ class TestRefusals:
         with pytest.raises(OutcomeError, match=r"'user: S' is put in after entry 4, where nothing"):
             run(written_back(listing(2, 3, user("S"))), view_of(talk(2)))
 
+    def test_of_more_messages_than_there_is_to_stand_for(self):
+        """
+        The others are named as what took all.
+        """
+        step = written_back(listing(system("A"), system("B"), system("C"), 2, 3))
+        with pytest.raises(OutcomeError) as caught:
+            run(step, view_of(talk(2)))
+        assert (
+            "'system: C' is put in after entry 2, and others stand for all that is dropped there "
+            "(1-2), so there is nothing to write it back for; give results.fold"
+        ) in str(caught.value)
+
     def test_of_calls_and_results(self):
         """
         A stand-in holds none.
