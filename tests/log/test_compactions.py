@@ -29,6 +29,7 @@ from unabridged.records import Drop
 from unabridged.results import TrimResult, drop, fold, keep
 from unabridged.spans import Span
 from unabridged.states import rebuilt
+from unabridged.steps import label
 from unabridged.stores import InMemoryStore, SqliteStore
 from unabridged.testing import replies, talk, texts
 from unabridged.tokens import words
@@ -49,6 +50,18 @@ def thread(part=ANTHROPIC, store=None, rounds=40):
 
 def firsts(view):
     return [item.first for item in view]
+
+
+def kept(view, ctx):
+    return keep(view, view.tail(2), reason="old")
+
+
+def dropped(view, ctx):
+    return drop(view, view[:-2], reason="old")
+
+
+def folded(view, ctx):
+    return fold(view, view[:-2], into=user("told"), reason="old")
 
 
 class TestIsCompaction:
@@ -105,11 +118,11 @@ class TestTheNewest:
             Summarize(keep_last=2),
             MergeRuns(),
             ClearToolResults(0),
-            lambda view, ctx: keep(view, view.tail(2), reason="old"),
-            lambda view, ctx: drop(view, view[:-2], reason="old"),
-            lambda view, ctx: fold(view, view[:-2], into=user("told"), reason="old"),
+            kept,
+            dropped,
+            folded,
         ],
-        ids=repr,
+        ids=label,
     )
     @pytest.mark.parametrize("part", [ANTHROPIC, OPENAI], ids=["anthropic", "openai"])
     def test_stays_whoever_cuts(self, part, strategy):

@@ -6,6 +6,7 @@ import pytest
 
 from unabridged import (
     Memory,
+    Over,
     Repair,
     Sparing,
     Summarize,
@@ -171,8 +172,8 @@ class TestWritingBack:
         [
             written_back(recapped),
             custom(recapped, replace=True, strict=True),
-            When(lambda view, ctx: len(view) > 2, written_back(recapped)),
-            Sparing(written_back(recapped), where=lambda item: item.message.text == "q1"),
+            When(Over(messages=2), written_back(recapped)),
+            Sparing(written_back(recapped), first=1),
             chain(Window(6), written_back(recapped)),
         ],
         ids=repr,
@@ -310,7 +311,9 @@ class TestWritingBack:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("make", [written_back, lambda f: custom(f, replace=True)])
+    @pytest.mark.parametrize(
+        "make", [written_back, lambda f: custom(f, replace=True)], ids=["written_back", "custom"]
+    )
     def test_of_a_message_that_stands_for_nothing(self, make):
         """
         Before anything is written; it names what to do.
