@@ -25,7 +25,12 @@ __all__ = [
 ]
 
 COMPACTION = "a provider's compaction item"
-_PINNED = {"hand": "pinned by hand", "role": "pinned by role", "compaction": COMPACTION}
+_PINNED = {
+    "hand": "pinned by hand",
+    "role": "pinned by role",
+    "spared": "spared by `Sparing`",
+    "compaction": COMPACTION,
+}
 
 Opening: TypeAlias = Literal["question", "next", "anywhere"]
 
