@@ -73,9 +73,19 @@ models = st.lists(
 LETTERS = of_text(len)
 flag = st.booleans()
 opening = st.sampled_from(("question", "next", "anywhere"))
-by = st.sampled_from(("blocks", "rounds"))
+by = st.sampled_from(("blocks", "rounds", "whole"))
 straddle = st.sampled_from(("drop", "keep"))
 low = st.none() | st.integers(1, 6)
+
+
+def by_rounds(given):
+    """
+    The options, where "whole" says that the cut is by rounds and keeps the newest whole.
+    """
+    if given.get("by") != "whole":
+        return given
+
+    return {**given, "by": "rounds", "newest": "whole"}
 
 
 def marked(make, limits, *, down_to=low, **options):
@@ -84,7 +94,7 @@ def marked(make, limits, *, down_to=low, **options):
     """
 
     def built(limit, mark, given):
-        return make(limit, down_to=mark if mark and mark < limit else None, **given)
+        return make(limit, down_to=mark if mark and mark < limit else None, **by_rounds(given))
 
     return st.builds(built, limits, down_to, st.fixed_dictionaries(options))
 
@@ -131,7 +141,7 @@ def cuts(down_to=low, clip=some_clips):
         | marked(TokenBudget, st.integers(1, 40), down_to=down_to, clip=clip, **budget_options)
         | marked(MaxRounds, st.integers(1, 5), down_to=down_to, **rounds_options)
         | st.builds(
-            lambda share, given: TokenBudget(share=share, **given),
+            lambda share, given: TokenBudget(share=share, **by_rounds(given)),
             st.sampled_from((0.1, 0.5, 1)),
             st.fixed_dictionaries(budget_options),
         )
@@ -410,6 +420,20 @@ class TestLaws:
         Pins stay with their blocks.
         """
         laws_of_staying.hand_pins_stay(strategy, log)
+
+    @given(strategies, logs())
+    def test_compactions_stay(self, strategy, log):
+        """
+        What a provider summarized stays told.
+        """
+        laws_of_staying.compactions_stay(strategy, log)
+
+    @given(st.builds(Window, st.integers(1, 2), opening=opening) | tight, logs())
+    def test_compactions_stay_where_nearly_all_leaves(self, strategy, log):
+        """
+        Also in the shortest views.
+        """
+        laws_of_staying.compactions_stay(strategy, log)
 
     @given(strategies, logs())
     def test_pending_calls_stay(self, strategy, log):

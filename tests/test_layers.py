@@ -36,6 +36,7 @@ LAYERS = (
     "originals",
     "spans",
     "records",
+    "log.*",
     "links",
     "ledger",
     "states",
@@ -54,6 +55,7 @@ LAYERS = (
     "must",
     "suffixes",
     "cuts",
+    "cutting.*",
     "gains",
     "sharing",
     "writable",
@@ -122,6 +124,7 @@ APART = (
 INSIDE = frozenset(
     {
         *("codec_messages", "codec_parts", "codec_states", "cuts", "damage", "deciding"),
+        *("cutting.openings",),
         *(
             "explained",
             "ledger",
@@ -165,6 +168,7 @@ INSIDE = frozenset(
         *("items.Unloaded", "items.add_start", "items.block_starts"),
         *("json_values.json_text", "json_values.sound_text", "keeping.Keeper", "retrieving"),
         *("options.as_share", "options.choice", "options.cut_result", "options.down_to_option"),
+        *("options.newest_option", "options.one_of"),
         *(
             "options.between",
             "options.flag",
@@ -174,7 +178,7 @@ INSIDE = frozenset(
             "options.role_name",
         ),
         *("options.part_of_one", "options.share_of", "options.words_only"),
-        *("pipeline.performed", "pipeline.step_of", "records.stepped"),
+        *("pipeline.outcome_of", "pipeline.performed", "pipeline.step_of", "records.stepped"),
         *("results.same_ties", "running.answering", "running.checked", "running.flow"),
         *("running.adrive", "running.drive", "running.settled_answer", "running.window_of"),
     }

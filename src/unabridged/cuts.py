@@ -12,7 +12,7 @@ from attrs import field, frozen
 
 from unabridged.items import Item, Unloaded
 from unabridged.links import is_bare_result
-from unabridged.must import CutRules, Must, Opening, block_of_opener, bring, must_stay
+from unabridged.must import CutRules, Must, Opening, block_of_opener, bring, brings, must_stay
 from unabridged.overrun import Overrun
 from unabridged.spans import NOTHING, Span
 from unabridged.states import PINNED_ROLES
@@ -64,7 +64,7 @@ def closed(view: View, chosen: Iterable[int], rules: CutRules) -> set[int]:
             brought: dict[int, str] = {}
             bring(view, block.start, brought)
             kept.update(brought)
-            opened = True
+            opened = brings(view, block.start)  # instructions open nothing
         kept.update(block)
 
     return kept
@@ -96,7 +96,9 @@ def cut(view: View, limit: int, weigh: Weigh | None, unit: str, rules: CutRules)
             below.update(block_of_opener(view, opener))
     if widened:
         base = sum(map(scales, (*below, *range(start, view.size))))
-    over = _overrun(view, limit, base, scales, must, unit, widened)
+    whole = rules.by == "rounds" and rules.newest == "whole"
+    why = "of the newest round" if whole else "the cut falls into its block"
+    over = _overrun(view, limit, base, scales, must, unit, widened, why)
     first = _first_from(view, start)
 
     return Cut(_left(view, start, below, first), first, moved=True, over=over)
@@ -260,10 +262,11 @@ def _overrun(  # noqa: PLR0913  every number that the message names
     must: Must,
     unit: str,
     widened: tuple[int, ...],
+    why: str = "",
 ) -> Overrun | None:
     if needed <= limit:
         return None
-    reasons = {**dict.fromkeys(widened, "the cut falls into its block"), **must.places}
+    reasons = {**dict.fromkeys(widened, why), **must.places}
     sizes = sorted(((scales(place), place) for place in reasons), reverse=True)
 
     return Overrun(

@@ -166,7 +166,7 @@ def from_data(data: Any) -> Strategy:
     >>> from_data({"use": "Window", "latest": 4})
     Traceback (most recent call last):
     unabridged.errors.ConfigError: declared: Window has no option `latest`; it has last, \
-down_to, at_least, opening, by, straddle, pin_system, count_pins, strict, replace
+down_to, at_least, opening, by, straddle, newest, pin_system, count_pins, strict, replace
     """
     bounded(data, "declared", VALUES)
     found = _read(data)

@@ -42,9 +42,16 @@ def reason_lines(before: View, changes: Iterable[Change], after: View, seq: int)
     place = after.find(seq)
     if place >= 0 and (item := after.at(place)).pin:
         told = True
-        yield f"entry {seq} stays: pinned" + ("" if item.pin == "held" else f" by {item.pin}")
+        yield f"entry {seq} stays: {_pinned(item.pin)}"
     if not told:
         yield f"entry {seq} is in the view as it was appended"
+
+
+def _pinned(pin: str) -> str:
+    if pin == "compaction":
+        return "it holds a provider's compaction item, which stands for what came before it"
+
+    return "pinned" if pin == "held" else f"pinned by {pin}"
 
 
 def _in_the_log(before: View, seq: int) -> Iterator[str]:

@@ -17,7 +17,8 @@ class Item:
     """
     A *message* as it stands in a view, with the entries it stands for, its *sources*.
 
-    *pin* is "" or why it stays: "role", "hand", "held". An item that was put
+    *pin* is "" or why it stays: "role", "hand", "held", "spared" (by `Sparing`), or
+    "compaction" (the newest one that a provider made of all before it). An item that was put
     in has no sources and stands after the block of entry *after*. *stands_in*
     says that a change made it, in place of what was appended, and *score* how
     well it matched where it was recalled. *head* is the first entry of its

@@ -28,6 +28,8 @@ __all__ = [
     "ge",
     "last_cut",
     "names_only",
+    "newest_option",
+    "one_of",
     "part_of_one",
     "plural",
     "role_name",
@@ -155,6 +157,13 @@ def choice(*allowed: str) -> Any:
     """
     A keyword that is one of these words, the first by default.
     """
+    return field(default=allowed[0], kw_only=True, validator=one_of(*allowed))
+
+
+def one_of(*allowed: str) -> Callable[[Any, Any, Any], None]:
+    """
+    A validator: one of these words.
+    """
 
     def check(instance: object, attribute: Any, value: object) -> None:
         if value not in allowed:
@@ -164,7 +173,7 @@ def choice(*allowed: str) -> Any:
             )
             raise ConfigError(msg)
 
-    return field(default=allowed[0], kw_only=True, validator=check)
+    return check
 
 
 def below(limit: str) -> Callable[[Any, Any, Any], None]:
@@ -227,6 +236,20 @@ def down_to_option(limit: str) -> Any:
     The keyword `down_to`: the low mark, below the field *limit*.
     """
     return field(default=None, kw_only=True, validator=below(limit))
+
+
+def newest_option() -> Any:
+    """
+    The keyword `newest`: whether a newest round that does not fit is cut by blocks or kept whole.
+    """
+
+    def check(instance: Any, attribute: Any, value: object) -> None:
+        one_of("blocks", "whole")(instance, attribute, value)
+        if value == "whole" and instance.by != "rounds":
+            msg = f"{type(instance).__name__}: `newest='whole'` goes with `by='rounds'`; give both"
+            raise ConfigError(msg)
+
+    return field(default="blocks", kw_only=True, validator=check)
 
 
 def at_least_option() -> Any:

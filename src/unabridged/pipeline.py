@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import attrs
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from unabridged.contract import Await, StrategyLike, TrimContext, Trimmer, Yielded
 from unabridged.errors import (
@@ -28,9 +28,9 @@ from unabridged.errors import (
 from unabridged.items import Item
 from unabridged.messages import Message
 from unabridged.overrun import Overrun
-from unabridged.records import Change, Drop, Fold, Note, stepped
+from unabridged.records import Change, Note, stepped
 from unabridged.results import TrimResult
-from unabridged.steps import is_async, label, settled
+from unabridged.steps import is_async, label, settled, taken
 from unabridged.text import bounded, brief, cause, short
 from unabridged.text.names import named, with_named_fields
 from unabridged.views import View
@@ -41,6 +41,7 @@ __all__ = [
     "Strategy",
     "chain",
     "custom",
+    "outcome_of",
     "performed",
     "step_of",
     "written_back",
@@ -146,11 +147,9 @@ class Custom(Strategy):
         """
         Call the function, and check what it gives.
         """
-        given = None if is_async(self.function) else self.function(view, ctx)
-        outcome = yield from _outcome(self.function, given, view, ctx)
+        outcome = yield from outcome_of(self.function, view, ctx)
         if isinstance(outcome, TrimResult):
-            return _all_marked(outcome) if self.replace else outcome
-
+            return taken(outcome, label(self), replace=self.replace)
         return settled(view, outcome, label(self), replace=self.replace, strict=self.strict)
 
     def __repr__(self) -> str:
@@ -163,19 +162,6 @@ class Custom(Strategy):
             case _:
                 given = "replace=True, strict=True" if self.replace else "strict=True"
                 return f"custom({name}, {given})"
-
-
-def _all_marked(result: TrimResult) -> TrimResult:
-    """
-    The result, its drops and folds marked to be written.
-    """
-    writes = [isinstance(change, Drop | Fold) for change in result.changes]
-    changes = tuple(
-        evolve(change, replace=True) if marked and not change.replace else change
-        for change, marked in zip(result.changes, writes, strict=True)
-    )
-
-    return result if changes == result.changes else evolve(result, changes=changes)
 
 
 @named
@@ -263,7 +249,6 @@ class Pipeline(Strategy):
             notes += last.notes
             warnings += last.warnings
             over = last.over or over
-
         made = tuple(changes)
 
         return TrimResult(
@@ -340,12 +325,19 @@ def performed(strategy: Any, view: View, ctx: TrimContext) -> Generator[Any, Any
     """
     The result of a strategy inside another one, which answers for it under its own name.
     """
-    given = None if is_async(strategy) else strategy(view, ctx)
-    outcome = yield from _outcome(strategy, given, view, ctx)
+    outcome = yield from outcome_of(strategy, view, ctx)
     if isinstance(outcome, TrimResult):
         return outcome
 
     return settled(view, outcome, label(strategy), replace=False, strict=False)
+
+
+def outcome_of(step: Any, view: View, ctx: TrimContext) -> Generator[Any, Any, Any]:
+    """
+    What a step gives, whatever way it has to give it: a result, or the list of items to keep.
+    """
+    given = None if is_async(step) else step(view, ctx)
+    return (yield from _outcome(step, given, view, ctx))
 
 
 def _named(step: Any, name: str, view: View, ctx: TrimContext) -> Generator[Any, Any, TrimResult]:

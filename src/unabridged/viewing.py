@@ -49,6 +49,7 @@ class Loaded:
         self._standing = state.standing
         self._sources = state.in_view
         self._hidden = self._standing
+        self._compaction = state.compaction
         self._loose = _loose(state)
         self._arrange()
 
@@ -167,6 +168,7 @@ class Loaded:
         The log's own view, as far as it is loaded.
         """
         state = self.state
+        pins = state.hand | state.role if state.hand else state.role
         return View(
             self._items,
             size=len(self._items),
@@ -175,7 +177,7 @@ class Loaded:
             wide=self._wide,
             anchored=False,
             starts=self._starts,
-            pins=state.hand | state.role if state.hand else state.role,
+            pins=pins | Span.one(self._compaction) if self._compaction else pins,
             log=state,
             tail_sums=self._sums,
             edge=self._edge,
@@ -199,6 +201,8 @@ class Loaded:
             pin = "hand"
         elif state.role.last >= seq and seq in state.role:
             pin = "role"
+        elif seq == self._compaction:
+            pin = "compaction"
         head, opener = entry.head, entry.opener
         for last, known in state.reopened:
             if last < seq and known > opener and known in self._standing:
@@ -223,6 +227,8 @@ def _only_appended(old: ThreadState, new: ThreadState) -> bool:
     Whether nothing but appends lead from one state to the other.
     """
     if (old.decided, old.late, old.lost) != (new.decided, new.late, new.lost):
+        return False
+    if new.compactions is not old.compactions and new.compaction != old.compaction:
         return False
     if new.hand is old.hand and new.role is old.role:
         return True

@@ -58,7 +58,7 @@ def stand_ins(view: View, found: Listed, dropped: Span, step: str, *, replace: b
                 anchor = span.first
                 continue
             if replace:
-                raise OutcomeError(_refusal(step, message, anchor))
+                raise OutcomeError(_refusal(step, message, anchor, gap))
             if gap and not wording:
                 warnings.append(_only_projects(step, message, gap))
             inserts.append(Insert(message, anchor))
@@ -141,7 +141,7 @@ def _shown(message: Message) -> str:
     return repr(text if len(text) <= 60 else f"{text[:59]}…")  # noqa: PLR2004  a line's width
 
 
-def _refusal(step: str, message: Message, anchor: int) -> str:
+def _refusal(step: str, message: Message, anchor: int, gap: Span) -> str:
     where = f"after entry {anchor}" if anchor else "at the head"
     if _has_ties(message):
         return (
@@ -150,9 +150,15 @@ def _refusal(step: str, message: Message, anchor: int) -> str:
             "without replace=True, which puts it in at each run"
         )
 
+    why = (
+        f"and others stand for all that is dropped there ({gap})"
+        if gap
+        else ("where nothing is dropped")
+    )
+
     return (
-        f"step {short(step)}: {_shown(message)} is put in {where}, where nothing is dropped, so there "
-        "is nothing to write it back for; give results.fold the items that it stands for, or use "
+        f"step {short(step)}: {_shown(message)} is put in {where}, {why}, so there is "
+        "nothing to write it back for; give results.fold the items that it stands for, or use "
         "custom(…) without replace=True, which puts it in at each run"
     )
 

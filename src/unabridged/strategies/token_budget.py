@@ -24,6 +24,7 @@ from unabridged.options import (
     function,
     ge,
     last_cut,
+    newest_option,
     plural,
     share_of,
 )
@@ -55,8 +56,8 @@ class TokenBudget(Strategy):
         down_to: the low mark, in tokens; see `Window`.
         at_least: tokens that a cut must gain; see `Window`.
         count: a counter of its own; the memory's by default.
-        opening: as for `Window`, and so are *by*, *straddle*, *pin_system*,
-            *strict* and *replace*.
+        opening: as for `Window`, and so are *by*, *straddle*, *newest*,
+            *pin_system*, *strict* and *replace*.
 
     Raises:
         ConfigError: *limit* is below 1, *down_to* is not below it (with a *share*:
@@ -80,6 +81,7 @@ class TokenBudget(Strategy):
     opening: Opening = choice("question", "next", "anywhere")
     by: Literal["blocks", "rounds"] = choice("blocks", "rounds")
     straddle: Literal["drop", "keep"] = choice("drop", "keep")
+    newest: Literal["blocks", "whole"] = newest_option()
     pin_system: bool = flag(default=True)
     strict: bool = flag(default=False)
     replace: bool = flag(default=False)
@@ -167,6 +169,7 @@ class TokenBudget(Strategy):
             opening=self.opening,
             by=self.by,
             straddle=self.straddle,
+            newest=self.newest,
             pin_system=self.pin_system,
             count_pins=True,
             down_to=self.down_to,

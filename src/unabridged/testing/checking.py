@@ -57,6 +57,7 @@ LAWS: tuple[Law, ...] = (
     laws.order,
     laws_of_staying.pairs_stay_whole,
     laws_of_staying.hand_pins_stay,
+    laws_of_staying.compactions_stay,
     laws_of_staying.pending_calls_stay,
     laws_of_staying.newest_user_stays,
     laws_of_staying.never_empty,

@@ -52,6 +52,7 @@ _TEXTS = (
     "on my way 👩🏽‍💻🎉",
     "a rather longer line of words that fills more of a small budget than others do",
 )
+_COMPACTED = Opaque("anthropic", {"type": "compaction", "content": "So far."})
 _IDS = ("c1", "c2", "c3")
 _OWNER = {"anthropic": {"as": "thinking"}}  # a thought that one provider knows as its own
 _MARKED = Text("Noted.", extra={"anthropic": {"keys": {"cache_control": {"type": "ephemeral"}}}})
@@ -68,7 +69,7 @@ _LEGACY = (
 )
 _SAID = {
     "user": 5, "assistant": 3, "batch": 6, "call": 1, "answer": 2, "thought": 2, "system": 1,
-    "loop": 1, "paused": 1,
+    "loop": 1, "paused": 1, "compacted": 1,
 }  # fmt: skip
 _MOVES = tuple(move for move, weight in _SAID.items() for _ in range(weight))
 _REFUSED = ("legacy", "legacy", "hollow", "marked", "unsigned", "blank")
@@ -121,6 +122,8 @@ def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # n
             return [assistant(["I search.", opaque]), assistant([opaque, draw(_text)])]
         case "refused":
             return _refused(draw, with_user=with_user)
+        case "compacted":
+            return [assistant([_COMPACTED, draw(_text)])]
         case "system":
             return [Message(draw(st.sampled_from(("system", "developer", "narrator"))), "Mind.")]
         case role:

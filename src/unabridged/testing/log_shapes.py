@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from unabridged.formats.chat_functions import is_function
 from unabridged.formats.marks import marks_of
 from unabridged.formats.media_data import fault_of
+from unabridged.log.compactions import is_compaction
 from unabridged.messages import Message, Opaque
 from unabridged.records import (
     Appended,
@@ -47,6 +48,7 @@ SHAPES = frozenset(
         "a parallel batch",
         "a paused turn",
         "a pending call",
+        "a provider's compaction item",
         "a preamble",
         "a result after a decision on its call",
         "a result of no call",
@@ -169,6 +171,12 @@ def _linked(messages: Sequence[Message]) -> Iterator[str]:
     for seq in unanswered:
         yield "a pending call" if seq == spoken[-1] else "a call in the middle that dangles"
     yield from _named(messages)
+    yield from _compacted(messages)
+
+
+def _compacted(messages: Sequence[Message]) -> Iterator[str]:
+    if any(map(is_compaction, messages[1:])):
+        yield "a provider's compaction item"
 
 
 def _named(messages: Sequence[Message]) -> Iterator[str]:
