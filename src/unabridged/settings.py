@@ -2,7 +2,6 @@
 What a memory is made of, checked when it is made.
 """
 
-import os
 from collections.abc import Iterator
 
 import attrs
@@ -15,7 +14,8 @@ from unabridged.results import TrimResult
 from unabridged.retrieving import Wish
 from unabridged.running import AskFunction, SearchFunction, window_of
 from unabridged.steps import is_async
-from unabridged.text import STEP, TOO_LARGE, brief, cause
+from unabridged.stores.paths import path_of
+from unabridged.text import STEP, TOO_LARGE, brief
 from unabridged.tokens import Budget, Kept, TokenCounter, exact, kept
 from unabridged.tokens.calibrated import Calibrated
 from unabridged.tokens.from_client import FromClient
@@ -211,20 +211,7 @@ def checked_path(path: object) -> None:
     """
     Refuse a path that SQLite would take for a file without a name, gone at the end.
     """
-    if not isinstance(path, str | os.PathLike):
-        msg = f"Memory.open needs the path of a file, got {type(path).__name__}"
-        raise ConfigError(msg)
-    try:
-        name = os.fspath(path)
-    except Exception as error:
-        msg = f"Memory.open: the path raised {type(error).__name__}: {cause(error)}"
-        raise ConfigError(msg) from error
-    if not isinstance(name, str):
-        msg = f"Memory.open needs the path of a file as text, got {type(name).__name__}"
-        raise ConfigError(msg)
-    if "\0" in name:
-        msg = f"Memory.open: a path holds no NUL character, got {brief(name)}"
-        raise ConfigError(msg)
+    name = path_of(path, "Memory.open")
     if not name:
         msg = "Memory.open needs the path of a file, got ''; Memory() keeps a chat in memory"
         raise ConfigError(msg)

@@ -17,6 +17,7 @@ from weakref import WeakSet
 
 from unabridged.errors import StoreError
 from unabridged.stores.sqlite_schema import is_lock, prepare
+from unabridged.text import cause, short
 
 __all__ = ["Row", "SqliteFile"]
 
@@ -136,17 +137,13 @@ class SqliteFile:
         if self._connection is not None:  # a fork that Python was not told of
             _ABANDONED.append(self._connection)
             self._connection = None
-        if self.path != ":memory:" and not Path(self.path).absolute().parent.is_dir():
-            msg = f"{self.path}: its directory does not exist; create it first"
-            raise StoreError(msg)
-        if self.path != ":memory:" and Path(self.path).is_dir():
-            msg = f"{self.path}: this is a directory; give the path of a file in it"
-            raise StoreError(msg)
+        if self.path != ":memory:":
+            self._refuse_a_folder()
         connection = sqlite3.connect(
             self.path, timeout=self._timeout, isolation_level=None, check_same_thread=False
         )
         try:
-            prepare(connection, self.path, self._timeout, self._synchronous)
+            prepare(connection, short(self.path), self._timeout, self._synchronous)
         except BaseException:
             connection.close()
             raise
@@ -154,6 +151,20 @@ class SqliteFile:
         self._opened += 1
 
         return connection
+
+    def _refuse_a_folder(self) -> None:
+        name, path = short(self.path), Path(self.path)
+        try:
+            has_folder, is_folder = path.absolute().parent.is_dir(), path.is_dir()
+        except OSError as error:  # a folder that cannot be entered, a name that is too long
+            msg = f"{name}: cannot be opened ({cause(error)}); give a path that this user may read"
+            raise StoreError(msg) from error
+        if not has_folder:
+            msg = f"{name}: its directory does not exist; create it first"
+            raise StoreError(msg)
+        if is_folder:
+            msg = f"{name}: this is a directory; give the path of a file in it"
+            raise StoreError(msg)
 
     def _meant(self, error: Exception) -> StoreError:
         if isinstance(error, sqlite3.Error) and is_lock(error):
@@ -166,7 +177,7 @@ class SqliteFile:
                 f"{self.path}: not an SQLite database ({error}); give the path of another file"
             )
 
-        return StoreError(f"{self.path}: {error}")
+        return StoreError(f"{short(self.path)}: {cause(error)}")
 
     def _let_go(self) -> None:
         if self._connection is not None:

@@ -84,7 +84,13 @@ def prepare(connection: sqlite3.Connection, path: str, timeout: float, synchrono
             if connection.in_transaction:
                 connection.rollback()
     version = _version(connection)
-    if not isinstance(version, int) or version > SCHEMA_VERSION:
+    if not isinstance(version, int) or version < 1:
+        msg = (
+            f"{path}: its schema is {brief(version)}, which no version of unabridged wrote; "
+            "the file is damaged, or another program's"
+        )
+        raise StoreError(msg)
+    if version > SCHEMA_VERSION:
         msg = (
             f"{path}: written by a later version of unabridged (schema {version}, this one "
             f"knows {SCHEMA_VERSION}); upgrade unabridged"
@@ -117,7 +123,7 @@ def _version(connection: sqlite3.Connection) -> Any:
 
 def _is_behind(connection: sqlite3.Connection) -> bool:
     version = _version(connection)
-    return version is None or (isinstance(version, int) and version < SCHEMA_VERSION)
+    return version is None or (isinstance(version, int) and 1 <= version < SCHEMA_VERSION)
 
 
 def _upgrade(connection: sqlite3.Connection) -> None:
