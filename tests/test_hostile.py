@@ -42,7 +42,7 @@ from unabridged import (
     user,
 )
 from unabridged.contract import TrimContext
-from unabridged.declared import from_data, register, to_data
+from unabridged.declared import from_data, to_data
 from unabridged.errors import ConfigError, FormatError, UnabridgedError
 from unabridged.formats import detect, mend, openai_chat, problems
 from unabridged.json_values import Json, json_of
@@ -118,7 +118,6 @@ OTHERS: dict[str, Act] = {
     "an opaque part's provider": lambda bad: Opaque(bad, {}),
     "JSON text": Json,
     "a note's key": lambda bad: Note(bad, bad, {}),
-    "a registered name": lambda bad: register(bad)(lambda view, ctx: view),
     "a thread": lambda bad: Memory(thread=bad),
     "a budget": lambda bad: Memory(budget=bad),
     "a counter": lambda bad: Memory(count=bad),

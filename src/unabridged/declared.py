@@ -50,6 +50,7 @@ __all__ = ["from_data", "register", "to_data"]
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])
 
+NAMES = 1_000  # characters of the names that an error lists
 VALUES = 100_000  # in the description of a strategy
 
 _CLASSES: dict[str, Any] = {
@@ -262,7 +263,7 @@ def _known(name: str) -> Any:
 
 
 def _names() -> str:
-    return ", ".join(sorted([*_CLASSES, *_FUNCTIONS]))
+    return short(", ".join(sorted([*_CLASSES, *_FUNCTIONS])), NAMES)
 
 
 def _options(strategy: Any) -> dict[str, Any]:
