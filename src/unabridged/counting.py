@@ -73,8 +73,7 @@ def reported(
     if born and born != state.born:
         msg = (
             f"report_usage: the result is of another thread than {brief(thread)}, or that was "
-            "deleted "
-            "since; report to the memory that made it"
+            "deleted since; report to the memory that made it"
         )
         raise ConfigError(msg)
     if counter is None or not (estimated := counter.counts.total(result.messages)):

@@ -146,8 +146,8 @@ def fork(thread: str, name: str, at: int | None) -> Calls[Receipt]:
         yield Do("delete", (name,))
         msg = (
             f"fork: the store of thread {brief(thread)} cannot make forks: it began thread "
-            f"{brief(name)} "
-            "without what that goes on from; `Store.append` says what it has to do with a Forked"
+            f"{brief(name)} without what that goes on from; `Store.append` says what it has to do "
+            "with a Forked"
         )
         raise StoreError(msg)
 

@@ -219,9 +219,8 @@ def _value(name: str, value: Any, field: Any) -> Any:
         return value
     if isinstance(value, str) and value not in {*_CLASSES, *_FUNCTIONS}:
         msg = (
-            f"declared: {name} cannot take {brief(value)} for `{field.name}`: text in its "
-            "place is a "
-            f"registered name, one of {_names()}; a number has no quotes"
+            f"declared: {name} cannot take {brief(value)} for `{field.name}`: text in its place "
+            f"is a registered name, one of {_names()}; a number has no quotes"
         )
         raise ConfigError(msg)
     if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):

@@ -113,8 +113,8 @@ class Settings:
         if steps.asks and self._ask is None:
             msg = (
                 f"{brief(steps, STEP)} asks a model, and this memory has no ask=; pass a function "
-                "from the "
-                "request to the answer's text, as in Memory(…, ask=lambda ask: model(ask.messages))"
+                "from the request to the answer's text, as in Memory(…, ask=lambda ask: "
+                "model(ask.messages))"
             )
             raise NeedsAnswerError(msg)
 

@@ -138,9 +138,8 @@ def _create(connection: sqlite3.Connection, path: str) -> None:
     ).fetchone()
     if taken is not None:
         msg = (
-            f"{path}: holds a table {brief(taken[0])} of another program; give unabridged a "
-            "file of "
-            "its own"
+            f"{path}: holds a table {brief(taken[0])} of another program; give unabridged a file "
+            "of its own"
         )
         raise StoreError(msg)
     _run(connection, _SCHEMA)
