@@ -8,7 +8,7 @@ the list of names, each with its arguments and their types once more.
 import asyncio
 import inspect
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import Any, Literal, Self, TypeVar, cast, overload
 
@@ -456,6 +456,7 @@ class AsyncMemory(Settings):
         """
         As `Memory._asked_of`.
         """
+        call: Callable[[], Any] = int  # nothing is called for counts
         if isinstance(request, Count):
             self._asked.refuse_a_call_back()
         else:
@@ -463,12 +464,12 @@ class AsyncMemory(Settings):
         me = asyncio.current_task()
         self._running.discard(me)
         try:
-            if not isinstance(request, Count):
-                answer = call()
-                return checked(request, await answer if inspect.isawaitable(answer) else answer)
-            async with self._asking:
-                with self._asked.now():
-                    return await acounted(request)
+            if isinstance(request, Count):
+                async with self._asking:
+                    with self._asked.now():
+                        return await acounted(request)
+            answer = call()
+            return checked(request, await answer if inspect.isawaitable(answer) else answer)
         finally:
             self._running.add(me)
 

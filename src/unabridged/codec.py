@@ -216,7 +216,10 @@ def _record(data: Mapping[str, Any]) -> Record:
 def _version(keys: Data) -> int:
     version = keys.pop("v")
     if type(version) is not int or not 1 <= version <= VERSION:
-        msg = f"format version {brief(version)} is not known here ({VERSION} is); upgrade `unabridged`"
+        msg = (
+            f"format version {brief(version)} is not known here ({VERSION} is); "
+            "upgrade `unabridged`"
+        )
         raise ConfigError(msg)
     if version >= _SUMMED:
         number(keys.pop("sum"))  # of the text: whoever has that has looked at it

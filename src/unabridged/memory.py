@@ -7,7 +7,7 @@ to users: most of the length of this module is that telling.
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
@@ -748,6 +748,7 @@ class Memory(Settings):
         """
         Ask an endpoint or a model, which may call this memory; of counts one waits for the other.
         """
+        call: Callable[[], Any] = int  # nothing is called for counts
         if isinstance(request, Count):
             self._asked.refuse_a_call_back()
         else:
@@ -755,9 +756,9 @@ class Memory(Settings):
         me = threading.get_ident()
         self._running.discard(me)
         try:
-            if not isinstance(request, Count):
-                return settled_answer(request, call())
-            with self._asking, self._asked.now():  # who waits finds the counts kept
-                return counted(request)
+            if isinstance(request, Count):
+                with self._asking, self._asked.now():  # who waits finds the counts kept
+                    return counted(request)
+            return settled_answer(request, call())
         finally:
             self._running.add(me)

@@ -363,8 +363,8 @@ def _named(step: Any, name: str, view: View, ctx: TrimContext) -> Generator[Any,
         return settled(view, outcome, name, replace=False, strict=False)
     if outcome.before is not view and outcome.before != view:
         msg = (
-            f"step {short(name)}: the result is of another view; work it out from the view it "
-            "was given"
+            f"step {short(name)}: the result is of another view; work it out from the view it was "
+            "given"
         )
         raise OutcomeError(msg)
 
@@ -415,8 +415,8 @@ def _walked(steps: Generator[Any, Any, Any], step: str) -> Generator[Any, Any, A
             if items:
                 msg = (
                     f"step {short(step)}: yielded {type(items[0]).__name__} and returned "
-                    f"{type(done.value).__name__}; yield the items to keep, or return them, "
-                    "not both"
+                    f"{type(done.value).__name__}; yield the items to keep, or return them, not "
+                    "both"
                 )
                 raise OutcomeError(msg) from None
             return done.value

@@ -2,7 +2,6 @@
 What a memory is made of, checked when it is made.
 """
 
-import os
 from collections.abc import Iterator
 
 import attrs
@@ -16,7 +15,8 @@ from unabridged.results import TrimResult
 from unabridged.retrieving import Wish
 from unabridged.running import AskFunction, SearchFunction, window_of
 from unabridged.steps import is_async
-from unabridged.text import STEP, TOO_LARGE, brief, cause
+from unabridged.stores.paths import path_of
+from unabridged.text import STEP, TOO_LARGE, brief
 from unabridged.text.digests import digests
 from unabridged.thread.attributes import Attributes
 from unabridged.thread.budgets import refuse_shares, unheld
@@ -128,8 +128,8 @@ class Settings(Attributes):
         if steps.asks and self._ask is None:
             msg = (
                 f"{brief(steps, STEP)} asks a model, and this memory has no ask=; pass a function "
-                "from the "
-                "request to the answer's text, as in Memory(…, ask=lambda ask: model(ask.messages))"
+                "from the request to the answer's text, as in Memory(…, ask=lambda ask: "
+                "model(ask.messages))"
             )
             raise NeedsAnswerError(msg)
         refuse_shares(steps, self._budget)
@@ -251,20 +251,7 @@ def checked_path(path: object) -> None:
     """
     Refuse a path that SQLite would take for a file without a name, gone at the end.
     """
-    if not isinstance(path, str | os.PathLike):
-        msg = f"Memory.open needs the path of a file, got {type(path).__name__}"
-        raise ConfigError(msg)
-    try:
-        name = os.fspath(path)
-    except Exception as error:
-        msg = f"Memory.open: the path raised {type(error).__name__}: {cause(error)}"
-        raise ConfigError(msg) from error
-    if not isinstance(name, str):
-        msg = f"Memory.open needs the path of a file as text, got {type(name).__name__}"
-        raise ConfigError(msg)
-    if "\0" in name:
-        msg = f"Memory.open: a path holds no NUL character, got {brief(name)}"
-        raise ConfigError(msg)
+    name = path_of(path, "Memory.open")
     if not name:
         msg = "Memory.open needs the path of a file, got ''; Memory() keeps a chat in memory"
         raise ConfigError(msg)

@@ -59,6 +59,7 @@ _WORDS: dict[type, str] = {
     dict: "an object",
 }
 _LETTERS = bytes({*range(ord(" "), ord("~") + 1)} - {*b'"\\'})  # that JSON writes as they are
+_FLAT = frozenset({str, int, bool, type(None), float})
 _LONG = 1_000  # letters
 _SHORT = 200  # bytes of keys and hints, or letters of an extra, that are worth remembering
 
@@ -107,7 +108,8 @@ def checked(messages: Iterable[object]) -> Iterator[Message]:
     """
     if not isinstance(messages, Iterable):
         refuse("messages", "messages", messages)
-    for at, message in enumerate(each(messages)):
+    known = messages if type(messages) in (tuple, list) else each(messages)
+    for at, message in enumerate(known):
         if not isinstance(message, Message):
             refuse(f"messages[{at}]", "a Message", message)
         yield message
@@ -205,7 +207,8 @@ class Extras:
             if type(next(iter(keys.values()))) is str and (texts := _texts(keys)):
                 return _framed(self.name, shape, f'"keys":{texts}')
             # marshal follows a loop for ever, and knows no end of what is held twice
-            seen = marshal.dumps((keys, shape), 0) if is_small(keys) else b""
+            is_safe = _FLAT.issuperset(map(type, keys.values())) or is_small(keys)
+            seen = marshal.dumps((keys, shape), 0) if is_safe else b""
             if 0 < len(seen) <= _SHORT:
                 return _written(self.name, seen)
         except ValueError:

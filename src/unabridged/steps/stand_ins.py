@@ -145,15 +145,15 @@ def _refusal(step: str, message: Message, anchor: int, gap: Span) -> str:
     where = f"after entry {anchor}" if anchor else "at the head"
     if _has_ties(message):
         return (
-            f"step {short(step)}: {_shown(message)}, put in {where}, holds tool calls or results, and "
-            "a stand-in, as of results.fold, holds none; word them as text, or use custom(…) "
+            f"step {short(step)}: {_shown(message)}, put in {where}, holds tool calls or results, "
+            "and a stand-in, as of results.fold, holds none; word them as text, or use custom(…) "
             "without replace=True, which puts it in at each run"
         )
 
     why = (
         f"and others stand for all that is dropped there ({gap})"
         if gap
-        else ("where nothing is dropped")
+        else "where nothing is dropped"
     )
 
     return (
@@ -165,6 +165,6 @@ def _refusal(step: str, message: Message, anchor: int, gap: Span) -> str:
 
 def _only_projects(step: str, message: Message, gap: Span) -> str:
     return (
-        f"step {short(step)}: {_shown(message)} holds tool calls or results, so it does not stand in "
-        f"for entries {gap}, which are dropped there; it is put in and never written back"
+        f"step {short(step)}: {_shown(message)} holds tool calls or results, so it does not "
+        f"stand in for entries {gap}, which are dropped there; it is put in and never written back"
     )

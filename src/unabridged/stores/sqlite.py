@@ -16,6 +16,7 @@ from unabridged.errors import ConfigError, CorruptLogError, StoreError
 from unabridged.records import Body, Entry, Forked, Note, Record
 from unabridged.spans import Span
 from unabridged.states import ThreadState, rebuilt
+from unabridged.stores.paths import path_of
 from unabridged.stores.protocol import Receipt
 from unabridged.stores.sqlite_file import SqliteFile
 from unabridged.stores.sqlite_rows import Lines, Pending, unstored
@@ -89,7 +90,9 @@ class SqliteStore:
             )
             raise ConfigError(msg)
         self._retain = checked_retain(retain)
-        self._file = SqliteFile(os.fspath(path), timeout=timeout, synchronous=synchronous)
+        self._file = SqliteFile(
+            path_of(path, "SqliteStore"), timeout=timeout, synchronous=synchronous
+        )
         self._threads = KeptThreads(self._file)
 
     def append(

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from unabridged.errors import StoreError
 from unabridged.stores.sqlite_erasing import truncated, waiting
 from unabridged.stores.sqlite_schema import MARK, prepare, prepare_to_read, refuse, version_of
+from unabridged.text import cause, short
 
 __all__ = ["Opened", "Seen", "opened", "seen", "unwritable"]
 
@@ -69,7 +70,7 @@ def opened(path: str, timeout: float, synchronous: str) -> Opened:
             connection.close()
             if _primary(error) not in _NOT_WRITABLE:
                 raise
-            why = f"it cannot be written ({error})"
+            why = f"it cannot be written ({cause(error)})"
         except BaseException:
             connection.close()
             raise
@@ -107,19 +108,19 @@ def _found(path: str) -> str:
     try:
         file = os.path.realpath(path)
         if not Path(file).parent.is_dir():
-            msg = f"{path}: its directory does not exist; create it first"
+            msg = f"{short(path)}: its directory does not exist; create it first"
             raise StoreError(msg)
         if Path(file).is_dir():
-            msg = f"{path}: this is a directory; give the path of a file in it"
+            msg = f"{short(path)}: this is a directory; give the path of a file in it"
             raise StoreError(msg)
         with _LOCKS.setdefault(os.getpid(), Lock()):  # nobody here opens it before it is closed
             if not Path(file).exists():
                 _make(file)
         if not Path(file).is_file():
-            msg = f"{path}: not a file; give the path of one"
+            msg = f"{short(path)}: not a file; give the path of one"
             raise StoreError(msg)
         if not os.access(file, os.R_OK, effective_ids=_EFFECTIVE):
-            msg = f"{path}: cannot be read by this user; give the user the right to read it"
+            msg = f"{short(path)}: cannot be read by this user; give the user the right to read it"
             raise StoreError(msg)
     except (OSError, ValueError) as error:
         shown = path if len(path) < _LONG else f"{path[:_LONG]}…"

@@ -76,8 +76,7 @@ class Repair(Strategy):
             changes,
             warnings=tuple(
                 f"step {brief(self, STEP)}: entry {o.item.sources} stays as it is, and its result "
-                "of "
-                f"{', '.join(o.ids)} answers no call: {o.why}"
+                f"of {', '.join(o.ids)} answers no call: {o.why}"
                 for o in orphans
                 if o.why
             ),

@@ -147,8 +147,7 @@ class TokenBudget(Strategy):
         if ctx.budget is None:
             msg = (
                 f"step {brief(self, STEP)}: a share needs the memory's budget; pass budget= to "
-                "the memory, "
-                "as in Memory(budget=Budget(128_000, reply=4_000))"
+                "the memory, as in Memory(budget=Budget(128_000, reply=4_000))"
             )
             raise ConfigError(msg)
 
@@ -156,8 +155,8 @@ class TokenBudget(Strategy):
         if self.down_to is not None and self.down_to >= limit:
             msg = (
                 f"step {brief(self, STEP)}: `down_to` ({self.down_to:_}) must be below the share, "
-                "which is "
-                f"{limit:_} of the {ctx.budget.history:_} tokens that {brief(ctx.budget)} leaves"
+                f"which is {limit:_} of the {ctx.budget.history:_} tokens that "
+                f"{brief(ctx.budget)} leaves"
             )
             raise ConfigError(msg)
 

@@ -104,6 +104,8 @@ def messages(draw: st.DrawFn, max_moves: int = 10, *, refused: bool = False) -> 
 
 
 def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # noqa: PLR0911
+    if move == "compacted":
+        return [assistant([_COMPACTED, draw(_text)])]
     match move:
         case "batch":
             return _batch(draw, with_user=with_user)
@@ -122,8 +124,6 @@ def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # n
             return [assistant(["I search.", opaque]), assistant([opaque, draw(_text)])]
         case "refused":
             return _refused(draw, with_user=with_user)
-        case "compacted":
-            return [assistant([_COMPACTED, draw(_text)])]
         case "system":
             return [Message(draw(st.sampled_from(("system", "developer", "narrator"))), "Mind.")]
         case role:

@@ -9,7 +9,7 @@ from typing import Any
 
 from unabridged.errors import ConfigError, CountError
 from unabridged.messages import Message
-from unabridged.text import brief
+from unabridged.text import brief, short
 from unabridged.tokens.counters import TokenCounter, rough
 from unabridged.tokens.digests import digest
 from unabridged.tokens.from_client import FromClient
@@ -233,4 +233,4 @@ def kept(counter: TokenCounter) -> Kept:
 
 
 def _described(message: Message) -> str:
-    return f"the {message.role} message {brief(message.text)}"
+    return f"the {short(message.role, 60)} message {brief(message.text[:SHOWN])}"
