@@ -61,6 +61,7 @@ from unabridged.stores import InMemoryStore
 from unabridged.testing.store_samples import eventful, everything
 
 SAMPLE = Path(__file__).parent / "data" / "format_v1.jsonl"
+SAMPLE_V3 = Path(__file__).parent / "data" / "format_v3_folds.jsonl"
 SAMPLE_V2 = Path(__file__).parent / "data" / "format_v2.jsonl"
 
 ODD = 'café 日本 \U0001f600 \ud800 \udc00\ud800 \x00 \x7f \u2028 "quotes" \\ \r\n\t'
@@ -152,7 +153,17 @@ def sample_v2() -> list[Record]:
     return [Record(21, 1764495555.123456, Forked("main", 20)), Record(22, 5, Forked(ODD, 21))]
 
 
-EVERY = [*sample(), *sample_v2()]
+def sample_v3() -> list[Record]:
+    """
+    The records in `tests/data/format_v3_folds.jsonl`: folds that say whether they are summaries.
+    """
+    told = Fold(Span.one(3), system("He asked."), reason="told", replace=True, summary=True)
+    joined = Fold(Span.between(4, 6), user("a\n\nb"), step="joined", replace=True, summary=False)
+
+    return [Record(31, 5, Compacted((told, joined), 30))]
+
+
+EVERY = [*sample(), *sample_v2(), *sample_v3()]
 
 
 class TestFormatV1:
@@ -171,6 +182,31 @@ class TestFormatV1:
         text = "".join(record_text(record) + "\n" for record in sample())
 
         assert SAMPLE.read_text(encoding="utf-8") == text
+
+
+class TestFormatV3:
+    def test_loads_the_frozen_sample(self):
+        """
+        Each line of the sample loads into the value it was written from.
+        """
+        lines = SAMPLE_V3.read_text(encoding="utf-8").split("\n")[:-1]
+
+        assert sample_v3() == [record_of_text(line) for line in lines]
+
+    def test_saves_the_frozen_sample(self):
+        """
+        Each value is written as the line of the sample.
+        """
+        text = "".join(record_text(record) + "\n" for record in sample_v3())
+
+        assert SAMPLE_V3.read_text(encoding="utf-8") == text
+
+    def test_is_written_only_where_it_is_needed(self):
+        """
+        A fold that does not say it stays readable for a library that knows version 1.
+        """
+        assert {3} == {record_to_json(record)["v"] for record in sample_v3()}
+        assert {1} == {record_to_json(record)["v"] for record in sample()}
 
 
 class TestFormatV2:
@@ -331,7 +367,7 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("line", "why"),
         [
-            ('{"v":3,"rec":1}', "format version 3 is not known here"),
+            ('{"v":4,"rec":1}', "format version 4 is not known here"),
             ('{"v":true,"rec":1}', "format version True is not known here"),
             (
                 '{"v":1,"rec":2,"at":1,"kind":"forked","thread":"a","upto":1}',

@@ -526,6 +526,13 @@ class TestLaws:
         """
         laws_of_cuts.monotone(strategy, log, more=more)
 
+    @given(cuts(down_to=st.none()), logs())
+    def test_summaries_leave_last(self, strategy, log):
+        """
+        A summary that fits beside what must stay does; one that left is named.
+        """
+        laws_of_cuts.summaries_leave_last(strategy, log)
+
     @given(st.lists(single, min_size=3, max_size=3), logs())
     def test_algebra(self, steps, log):
         """

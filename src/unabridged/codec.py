@@ -1,11 +1,12 @@
 """
-Records to JSON and back, format versions 1 and 2.
+Records to JSON and back, format versions 1 to 3.
 
 What is written here is read for ever: a new shape gets a new version number,
 and `tests/data/format_v….jsonl` hold one record of each kind to prove it. A
 record is written in the first version that has its kind, so that an older
-library reads all that it can: version 2 added "forked". Damaged data, or a
-version that is not known, is a `CorruptLogError` that says what is wrong.
+library reads all that it can: version 2 added "forked", version 3 that a fold
+says whether it is a summary. Damaged data, or a version that is not known, is a
+`CorruptLogError` that says what is wrong.
 """
 
 import json
@@ -60,8 +61,8 @@ __all__ = [
     "span_to_json",
 ]
 
-VERSION = 2
-_SINCE = {"forked": 2}
+VERSION = 3
+_SINCE = {"forked": 2, "summary": 3}
 
 
 def record_text(record: Record) -> str:
@@ -119,6 +120,8 @@ def record_to_json(record: Record) -> Data:
         case Compacted(changes, upto):
             data |= {"kind": "compacted", "upto": upto}
             data["changes"] = [change_to_json(change) for change in changes]
+            if any("summary" in change for change in data["changes"]):
+                data["v"] = _SINCE["summary"]
         case Noted(notes):
             data |= {"kind": "noted", "notes": [note_to_json(note) for note in notes]}
         case Reverted(rec):

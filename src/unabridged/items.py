@@ -18,7 +18,8 @@ class Item:
     A message as it stands in a view, with the entries it stands for.
 
     *pin* is "" or why it stays: "role", "hand", "held". An item that was put
-    in has no sources and stands after the block of entry *after*.
+    in has no sources and stands after the block of entry *after*. *summary*
+    says that it tells of what it stands for, and leaves last.
 
     >>> from unabridged.testing import user, view_of
     >>> view_of([user("hi")])[0].sources
@@ -33,6 +34,7 @@ class Item:
     score: float | None = None
     head: int = field(default=0, eq=False, repr=False, kw_only=True)
     opener: int = field(default=0, eq=False, repr=False, kw_only=True)
+    summary: bool = field(default=False, eq=False, repr=False, kw_only=True)
 
     @property
     def first(self) -> int:

@@ -35,6 +35,8 @@ class CutRules:
     for all that is cut, so no opener is brought along), *by* what is cut ("blocks"
     or "rounds"), *straddle* whether a block in which the cut falls is dropped
     or kept, *down_to* is the low mark, *start* the entry of the cut before.
+    What leaves is *folded* into a summary, or else the summaries that there are
+    leave last.
     """
 
     opening: Opening | Literal["covered"] = "question"
@@ -44,6 +46,7 @@ class CutRules:
     count_pins: bool = False
     down_to: int | None = None
     start: int = 0
+    folded: bool = False
 
 
 @frozen

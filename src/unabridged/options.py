@@ -268,8 +268,9 @@ def cut_result(  # noqa: PLR0913  the options that every cut has
     if not done.dropped and done.over is None:
         return TrimResult(view)
     changes = (Drop(done.dropped, reason=reason, replace=replace),) if done.dropped else ()
+    warnings = () if done.untold is None else (f"step {step!r}: {done.untold}",)
     notes: tuple[Note, ...] = ()
     if marks and done.moved and done.first:
         notes = (Note("cut", repr(step), json_of({"first": done.first})),)
 
-    return TrimResult(view, changes, notes, done.over)
+    return TrimResult(view, changes, notes, done.over, warnings)

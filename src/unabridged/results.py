@@ -92,10 +92,19 @@ def drop(view: View, items: Iterable[Item], *, reason: str, replace: bool = Fals
 
 
 def fold(
-    view: View, items: Iterable[Item], *, into: Message, reason: str, replace: bool = False
+    view: View,
+    items: Iterable[Item],
+    *,
+    into: Message,
+    reason: str,
+    replace: bool = False,
+    summary: bool | None = None,
 ) -> TrimResult:
     """
     Let the message *into* stand in for these items, where whole blocks of them may go.
+
+    A *summary* is the last thing that a cut gives up; by default one that stands
+    for several entries is a summary.
 
     >>> from unabridged.testing import assistant, system, user, view_of
     >>> view = view_of([user("a"), assistant("b"), user("c")])
@@ -109,7 +118,9 @@ def fold(
     if not sources:
         return unchanged(view)
 
-    return TrimResult(view, (Fold(sources, into, reason=reason, replace=replace),))
+    change = Fold(sources, into, reason=reason, replace=replace, summary=summary)
+
+    return TrimResult(view, (change,))
 
 
 def rewrite(
@@ -129,7 +140,10 @@ def rewrite(
     for item, message in messages.items():
         same_ties(item, message, "rewrite")
         if message != item.message:
-            changes.append(Fold(item.sources, message, reason=reason, replace=replace))
+            told = item.summary or None  # what rewords a summary is one
+            changes.append(
+                Fold(item.sources, message, reason=reason, replace=replace, summary=told)
+            )
 
     return TrimResult(view, tuple(changes))
 

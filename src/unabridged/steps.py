@@ -81,9 +81,10 @@ def settled(
     dropped = view.sources - Span.union(view.at(place).sources for place in kept)
     if dropped:
         changes.append(Drop(dropped, replace=replace))
-    changes += [
-        Fold(view.at(place).sources, message, replace=replace) for place, message in rewritten
-    ]
+    for place, message in rewritten:
+        item = view.at(place)
+        told = item.summary or None  # what rewords a summary is one
+        changes.append(Fold(item.sources, message, replace=replace, summary=told))
     changes += [Insert(message, after) for message, after in put_in]
 
     return TrimResult(view, tuple(changes), warnings=tuple(warnings))

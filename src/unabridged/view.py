@@ -50,6 +50,7 @@ class View(Sequence[Item]):
         "_edge",
         "_sources",
         "_starts",
+        "_summaries",
         "_wide",
         "handed_on",
         "hidden",
@@ -69,6 +70,7 @@ class View(Sequence[Item]):
         hidden: Span = NOTHING,
         sources: Span | None = None,
         wide: tuple[Item, ...] | None = None,
+        summaries: tuple[Item, ...] | None = None,
         anchored: bool | None = None,
         starts: Starts | None = None,
         pins: Span = NOTHING,
@@ -80,6 +82,7 @@ class View(Sequence[Item]):
         self.size = len(self.items) if size is None else size
         self._sources = sources
         self._wide = wide
+        self._summaries = summaries
         self._anchored = anchored
         self._starts = starts
         self._blocks = len(starts) if isinstance(starts, list) else 0
@@ -334,6 +337,15 @@ class View(Sequence[Item]):
         return self._wide
 
     @property
+    def summaries(self) -> tuple[Item, ...]:
+        """
+        The items that are summaries, in order.
+        """
+        if self._summaries is None:
+            self._summaries = tuple([item for item in self.loaded if item.summary])
+        return self._summaries
+
+    @property
     def anchored(self) -> bool:
         """
         Whether an item was put in after an entry.
@@ -349,6 +361,7 @@ class View(Sequence[Item]):
         hidden: Span = NOTHING,
         sources: Span | None = None,
         wide: tuple[Item, ...] | None = None,
+        summaries: tuple[Item, ...] | None = None,
         anchored: bool | None = None,
         starts: Starts | None = None,
         pins: Span | None = None,
@@ -362,6 +375,7 @@ class View(Sequence[Item]):
             hidden=hidden,
             sources=sources,
             wide=wide,
+            summaries=summaries,
             anchored=anchored,
             starts=starts,
             pins=self.pins if pins is None else pins,

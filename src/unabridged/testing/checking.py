@@ -64,6 +64,7 @@ LAWS: tuple[Law, ...] = (
     algebra,
     laws_of_cuts.idempotence,
     laws_of_cuts.monotone,
+    laws_of_cuts.summaries_leave_last,
     laws_of_cuts.within_the_limit_or_over_says,
     laws_of_cuts.openers_stay,
     laws_of_memory.write_back_shows_projection,

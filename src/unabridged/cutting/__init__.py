@@ -1,0 +1,3 @@
+"""
+What leaves a view where something has to, and what stays.
+"""
