@@ -75,7 +75,7 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> None:
         super().__init__(thread, strategy, budget, count, ask, search, retry_after, sync=False)
         store = InMemoryStore() if store is None else store
@@ -101,7 +101,7 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> Self:
         """
         As `Memory.open`; not awaited, and an async context manager.
@@ -321,6 +321,7 @@ class AsyncMemory(Settings):
             retry_after=self._retry_after,
         )
         other._closes = False
+        other._keeper = Keeper(name, self._keeper.breakers)
 
         return other
 
@@ -355,7 +356,7 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> Self:
         """
         As `Memory.from_dict`.

@@ -113,7 +113,7 @@ def _cut(  # noqa: PLR0913  the cut above, once it is known what must stay
     if rules.down_to is not None and rules.down_to < limit:
         low = suffix(view, rules.down_to, base, scales, must, rules) or high
     start, widened, opener = low
-    if rules.opening == "next":
+    if rules.opening == "next" or rules.aligned:
         start = _next_head(view, start)
     if opener is None:
         below = _below(view, start, must, rules)
@@ -150,6 +150,8 @@ def cut_rounds(view: View, last: int, rules: CutRules) -> Cut:
         return Cut(NOTHING)
     low = last if rules.down_to is None else rules.down_to
     start = high if low >= last else _rounds_from(view, 0, low, free) or high
+    if rules.aligned:
+        start = _next_head(view, start)
     below = _early(must, start)
     by_blocks = view.find(view.log.links.asked) < 0
     extra = {
@@ -202,6 +204,7 @@ def _standing(view: View, limit: int, scales: Scales, must: Must, rules: CutRule
         raise Unloaded  # all from the cut on is weighed
     start = view.block_at(place).start
     below = _below(view, start, must, rules)
+    limit -= rules.beside
     if sum(map(scales, below)) + scales.all_from(start, limit) > limit:
         return None
 

@@ -36,7 +36,8 @@ class CutRules:
     or "rounds"), *straddle* whether a block in which the cut falls is dropped
     or kept, *down_to* is the low mark, *start* the entry of the cut before.
     What leaves is *folded* into a summary, or else the summaries that there are
-    leave last.
+    leave last. *beside* is what the summary takes beside the cut before, and an
+    *aligned* one moves on to a message that a transcript may open on.
     """
 
     opening: Opening | Literal["covered"] = "question"
@@ -47,6 +48,8 @@ class CutRules:
     down_to: int | None = None
     start: int = 0
     folded: bool = False
+    aligned: bool = False
+    beside: int = 0
 
 
 @frozen

@@ -234,11 +234,11 @@ def at_least_option() -> Any:
     return field(default=None, kw_only=True, validator=ge(1))
 
 
-def plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str, many: str = "") -> str:
     """
-    A number with its noun: "1 message", "40 messages".
+    A number with its noun: "1 message", "40 messages"; *many* is its plural if it takes no "s".
     """
-    return f"{count:_} {noun}" + ("" if count == 1 else "s")
+    return f"{count:_} {noun if count == 1 else many or f'{noun}s'}"
 
 
 def last_cut(view: View, step: object) -> int:

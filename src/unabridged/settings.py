@@ -41,7 +41,7 @@ class Settings:
         count: TokenCounter | None,
         ask: AskFunction | None,
         search: SearchFunction | None,
-        retry_after: int,
+        retry_after: int | None,
         *,
         sync: bool,
     ) -> None:
@@ -59,7 +59,8 @@ class Settings:
         if not isinstance(budget, int | Budget | None):
             msg = f"budget= must be a number of tokens or a Budget, got {budget!r}"
             raise ConfigError(msg)
-        if not isinstance(retry_after, int) or isinstance(retry_after, bool) or retry_after < 0:
+        number = isinstance(retry_after, int) and not isinstance(retry_after, bool)
+        if retry_after is not None and (not number or retry_after < 0):
             msg = (
                 "retry_after= must be a number of retrievals, 0 (ask again at the next one) or "
                 f"more, got {retry_after!r}"
