@@ -49,6 +49,7 @@ LAYERS = (
     "tokens.*",
     "overrun",
     "must",
+    "cutting.*",
     "suffixes",
     "cuts",
     "gains",
@@ -74,6 +75,7 @@ LAYERS = (
     "growing",
     "summaries",
     "options",
+    "summary.*",
     "clips",
     "clearing",
     "fitting",
@@ -133,6 +135,7 @@ INSIDE = frozenset(
         *(
             "background.failed",
             "breakers",
+            "cutting.summaries_stay",
             "asked",
             "broken",
             "starts",

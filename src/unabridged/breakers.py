@@ -6,7 +6,7 @@ from attrs import define
 
 from unabridged.contract import Ask, Refused
 from unabridged.errors import NeedsAnswerError, NeedsAsyncError, OutcomeError
-from unabridged.refused import RefusedAnswers, is_refusal
+from unabridged.summary.refused import RefusedAnswers
 from unabridged.telling import as_told
 from unabridged.trim_result import TrimResult
 from unabridged.work import Work
@@ -66,7 +66,7 @@ class Breaker:
                 reply, failure = None, None
                 match request:
                     case Refused(ask, why):
-                        self._fail(ask, OutcomeError(why), retry_after)
+                        self._fail(ask, OutcomeError(why), retry_after, answered=True)
                         continue
                     case Ask() if error := self._refusal(request, shut, asked, retry_after):
                         failure = error
@@ -81,7 +81,8 @@ class Breaker:
                 except Exception as error:  # noqa: BLE001  the flow decides what a failure means
                     failure = error
                     if isinstance(request, Ask):
-                        self._fail(request, error, retry_after)
+                        answered = isinstance(error, OutcomeError) and error.answered
+                        self._fail(request, error, retry_after, answered=answered)
         finally:
             for key in asked:
                 self._busy[key] -= 1
@@ -115,9 +116,9 @@ class Breaker:
 
         return self._refused.why(ask) if retry_after is None else None
 
-    def _fail(self, ask: Ask, error: Exception, retry_after: int | None) -> None:
+    def _fail(self, ask: Ask, error: Exception, retry_after: int | None, *, answered: bool) -> None:
         if retry_after is None:
-            if is_refusal(error):
+            if answered:
                 self._refused.add(ask, error)
         elif retry_after and not isinstance(error, NeedsAnswerError | NeedsAsyncError):
             self._failed[_key(ask)] = _Failure(error, retry_after)

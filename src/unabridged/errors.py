@@ -92,8 +92,11 @@ class OutcomeError(StrategyError):
     """
     A step returned something that is not an outcome, or a model what is no answer.
 
-    An answer that was cut off, refused, or has no words is none.
+    An answer that was cut off, refused, or has no words is none. *answered* says
+    that whoever was asked gave something else than text.
     """
+
+    answered = False
 
 
 class PairingError(StrategyError):

@@ -91,7 +91,7 @@ def drop(view: View, items: Iterable[Item], *, reason: str, replace: bool = Fals
     return TrimResult(view, (Drop(sources, reason=reason, replace=replace),))
 
 
-def fold(
+def fold(  # noqa: PLR0913  every one is a keyword
     view: View,
     items: Iterable[Item],
     *,

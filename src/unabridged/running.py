@@ -220,7 +220,9 @@ def checked(request: Yielded, answer: Answer) -> Answer:
     """
     if isinstance(request, Ask) and not isinstance(answer, str):
         msg = f"an answer must be text, got {type(answer).__name__}; return the reply's text"
-        raise OutcomeError(msg)
+        error = OutcomeError(msg)
+        error.answered = True
+        raise error
 
     return answer
 

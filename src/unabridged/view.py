@@ -3,7 +3,8 @@ The view: what a strategy gets and what the model sees.
 
 An ordered, immutable sequence of items. A view of a long thread holds its
 pins, its stand-ins and a loaded tail; reading further raises a private signal,
-on which whoever drives the strategy loads more and calls it again.
+on which whoever drives the strategy loads more and calls it again. What is read
+and what is loaded know of each other, and that makes the length of this module.
 """
 
 import itertools

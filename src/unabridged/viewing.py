@@ -52,9 +52,7 @@ class Loaded:
         self._hidden = self._standing
         self._loose = _loose(state)
         self._told = Span.of(
-            fold.sources.first
-            for fold in state.folds
-            if len(fold.sources) == 1 and fold.summarizes
+            fold.sources.first for fold in state.folds if len(fold.sources) == 1 and fold.summarizes
         )
         self._arrange()
 

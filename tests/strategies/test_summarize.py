@@ -792,7 +792,7 @@ class TestTree:
         """
         rounds, answers = messages_and_answers
         model = Model(ask or replies(*answers))
-        memory = Memory(strategy=step or self.step(), count=words, ask=model)
+        memory = Memory(strategy=step or self.step(), count=words, ask=model, retry_after=0)
         for number in range(1, rounds + 1):
             memory.append(*talk(1, number))
             seen = memory.context()
@@ -842,7 +842,7 @@ class TestTree:
 
     def test_a_higher_one_that_fails_leaves_those_below(self):
         """
-        And is asked for at the very next retrieval.
+        And is asked for at the very next retrieval where nothing rests.
         """
         answers = iter(["a", "b", "", "ab"])
         memory, seen, model = self.told(3, (), ask=lambda _: next(answers))
@@ -1008,14 +1008,15 @@ class TestAsAValue:
     )
     def test_says_what_to_keep_in_one_way(self, options, count):
         """
-        The message names the three.
+        The message names the four.
         """
         with pytest.raises(ConfigError) as caught:
             Summarize(**options)
 
         assert str(caught.value) == (
-            "Summarize: say what to keep, by exactly one of `keep_last` (messages), `keep_rounds` "
-            f"and `keep_tokens`, got {count} of them"
+            "Summarize: say what to keep, by exactly one of `keep_last` (messages), "
+            "`keep_rounds`, `keep_tokens` and `within` (tokens, with the summary), "
+            f"got {count} of them"
         )
 
     def test_refuses_a_low_mark_that_is_not_below(self):

@@ -9,7 +9,6 @@ from attrs import evolve, field, frozen
 
 from unabridged.contract import TrimContext
 from unabridged.cuts import Cut, cut, cut_rounds
-from unabridged.cutting.one_total import within_total
 from unabridged.errors import ConfigError, StepError, UnabridgedError
 from unabridged.growing import Growing
 from unabridged.json_values import json_of
@@ -39,6 +38,7 @@ from unabridged.summaries import (
     so_far,
     tree_end,
 )
+from unabridged.summary.one_total import within_total
 from unabridged.telling import Teller, Told, as_told
 from unabridged.tokens import TokenCounter, kept
 from unabridged.trees import note_of, standing

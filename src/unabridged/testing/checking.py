@@ -73,6 +73,8 @@ LAWS: tuple[Law, ...] = (
     laws_of_loading.memory_equals_pure,
     laws_of_memory.state_equals_rebuilt,
     laws_of_summaries.coverage,
+    laws_of_summaries.within_or_over_says,
+    laws_of_summaries.opens_on_next,
     laws_of_turning_back.view_at_is_as_it_was,
     laws_of_turning_back.undo_takes_back,
     laws_of_turning_back.forks_share_and_stay_apart,

@@ -123,7 +123,9 @@ def summaries_leave_last(
         loose = evolve(loose, share=None)
     stays = outcome(loose, before, context, ask).view.sources
     stays |= _summaries(result.view) | left[-1].sources
-    limit, size = _measured(strategy, before, apply(before, [Drop(before.sources - stays)]), context)
+    limit, size = _measured(
+        strategy, before, apply(before, [Drop(before.sources - stays)]), context
+    )
     must(limit is None or size > limit, "{} would fit, and left", left[-1])
 
 

@@ -14,7 +14,7 @@ from unabridged.options import plural
 from unabridged.spans import Span
 from unabridged.telling import as_told
 
-__all__ = ["RESTS", "RefusedAnswers", "is_refusal"]
+__all__ = ["RESTS", "RefusedAnswers"]
 
 RESTS = 10
 _KEPT = 64  # refused requests of one thread
@@ -95,7 +95,7 @@ more of the same, or once it is to tell of 6 entries (4 now)
 
     def _like(self, key: _Key, shown: Span, request: int) -> _Resting | None:
         """
-        The one that is this request, or else, of those that show some of it, the one nearest in size.
+        The same request, or else, of those that show some of it, the one nearest in size.
         """
         like = [
             known
@@ -108,22 +108,6 @@ more of the same, or once it is to tell of 6 entries (4 now)
             key=lambda known: (known.request != request, abs(len(known.shown) - len(shown))),
             default=None,
         )
-
-
-def is_refusal(error: Exception) -> bool:
-    """
-    Whether an error that whoever answers raised means that the model's answer was of no use.
-
-    >>> is_refusal(OutcomeError("the answer was cut off")), is_refusal(TimeoutError())
-    (True, False)
-    """
-    if not isinstance(error, OutcomeError):
-        return False
-    cause = error.__cause__
-
-    return not isinstance(cause, BaseExceptionGroup) or all(
-        isinstance(each, Exception) and is_refusal(each) for each in cause.exceptions
-    )
 
 
 def _key(ask: Ask) -> _Key:
