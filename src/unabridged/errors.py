@@ -22,6 +22,8 @@ UnabridgedError
 Every message says which step, what was wrong, which numbers, and what to do.
 """
 
+from typing import Self
+
 __all__ = [
     "BudgetError",
     "ConfigError",
@@ -93,10 +95,20 @@ class OutcomeError(StrategyError):
     A step returned something that is not an outcome, or a model what is no answer.
 
     An answer that was cut off, refused, or has no words is none. *answered* says
-    that whoever was asked gave something else than text.
+    that a model did answer: then it is not asked the same again at once.
     """
 
     answered = False
+
+    @classmethod
+    def of_answer(cls, why: str) -> Self:
+        """
+        The error about an answer that a model gave.
+        """
+        error = cls(why)
+        error.answered = True
+
+        return error
 
 
 class PairingError(StrategyError):

@@ -64,7 +64,7 @@ class Sharing:
             for name in order:
                 self._fill(name, self._limit)
 
-        return Cut(self._view.sources - self._kept)
+        return Cut(self._view.sources - self._kept, untold=most.untold)
 
     def _fill(self, name: str, share: int) -> None:
         """
