@@ -159,9 +159,9 @@ def _tried(members: tuple[AskFunction, ...]) -> Generator[AskFunction, Any, str]
         else:
             return text
     msg = f"fallback: nobody of {len(members)} answered: {'; '.join(told)}"
-    error = OutcomeError(msg)
-    error.answered = all(isinstance(each, OutcomeError) and each.answered for each in failures)
-    raise error from ExceptionGroup("nobody answered", failures)
+    nobody = OutcomeError(msg)
+    nobody.answered = all(isinstance(each, OutcomeError) and each.answered for each in failures)
+    raise nobody from ExceptionGroup("nobody answered", failures)
 
 
 def _refuse_empty() -> None:

@@ -115,12 +115,19 @@ def summaries_leave_last(
     for item in left:
         named = any(str(item.sources.last) in warning for warning in result.warnings)
         must(named, "the summary of entries {} left, and no warning says so", item.sources)
-    if not left or getattr(strategy, "clip", ()):
+    if not left:
         return
-    must(not isinstance(strategy, MaxRounds), "a summary is no round, and left: {}", left[-1])
-    loose = evolve(strategy, **{"limit" if isinstance(strategy, TokenBudget) else "last": 1})
-    if isinstance(strategy, TokenBudget):
-        loose = evolve(loose, share=None)
+    loose: Any
+    match strategy:
+        case MaxRounds():
+            must(False, "a summary is no round, and left: {}", left[-1])  # noqa: FBT003  it is a law
+            return
+        case Window():
+            loose = evolve(strategy, last=1)
+        case TokenBudget():
+            if strategy.clip:
+                return
+            loose = evolve(strategy, limit=1, share=None)
     stays = outcome(loose, before, context, ask).view.sources
     stays |= _summaries(result.view) | left[-1].sources
     limit, size = _measured(
