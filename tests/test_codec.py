@@ -63,6 +63,7 @@ from unabridged.testing.store_samples import eventful, everything
 SAMPLE = Path(__file__).parent / "data" / "format_v1.jsonl"
 SAMPLE_V2 = Path(__file__).parent / "data" / "format_v2.jsonl"
 SAMPLE_V3 = Path(__file__).parent / "data" / "format_v3.jsonl"
+SAMPLE_V4 = Path(__file__).parent / "data" / "format_v4.jsonl"
 
 ODD = 'café 日本 \U0001f600 \ud800 \udc00\ud800 \x00 \x7f \u2028 "quotes" \\ \r\n\t'
 EXTRA = Json('{"b": 1.50, "a": 10000000000000000000000, "c": "\\ud800\\u0000", "d": 1E+2}')
@@ -153,7 +154,17 @@ def sample_v2() -> list[Record]:
     return [Record(21, 1764495555.123456, Forked("main", 20)), Record(22, 5, Forked(ODD, 21))]
 
 
-EVERY = [*sample(), *sample_v2()]
+def sample_v3() -> list[Record]:
+    """
+    The records in `tests/data/format_v3_folds.jsonl`: folds that say whether they are summaries.
+    """
+    told = Fold(Span.one(3), system("He asked."), reason="told", replace=True, summary=True)
+    joined = Fold(Span.between(4, 6), user("a\n\nb"), step="joined", replace=True, summary=False)
+
+    return [Record(31, 5, Compacted((told, joined), 30))]
+
+
+EVERY = [*sample(), *sample_v2(), *sample_v3()]
 
 
 class TestFormatV1:
@@ -172,6 +183,31 @@ class TestFormatV1:
         text = "".join(json_text(record_to_json(record)) + "\n" for record in sample())
 
         assert SAMPLE.read_text(encoding="utf-8") == text
+
+
+class TestFormatV3:
+    def test_loads_the_frozen_sample(self):
+        """
+        Each line of the sample loads into the value it was written from.
+        """
+        lines = SAMPLE_V3.read_text(encoding="utf-8").split("\n")[:-1]
+
+        assert sample_v3() == [record_of_text(line) for line in lines]
+
+    def test_saves_the_frozen_sample(self):
+        """
+        Each value is written as the line of the sample.
+        """
+        text = "".join(json_text(record_to_json(record)) + "\n" for record in sample_v3())
+
+        assert SAMPLE_V3.read_text(encoding="utf-8") == text
+
+    def test_is_written_only_where_it_is_needed(self):
+        """
+        A fold that does not say it stays readable for a library that knows version 1.
+        """
+        assert {3} == {record_to_json(record)["v"] for record in sample_v3()}
+        assert {1} == {record_to_json(record)["v"] for record in sample()}
 
 
 class TestFormatV2:
@@ -301,7 +337,7 @@ class TestFormatV3:
         """
         Each line of the sample loads into the value it was written from.
         """
-        lines = SAMPLE_V3.read_text(encoding="utf-8").split("\n")[:-1]
+        lines = SAMPLE_V4.read_text(encoding="utf-8").split("\n")[:-1]
 
         assert EVERY == [record_of_text(line) for line in lines]
 
@@ -311,7 +347,7 @@ class TestFormatV3:
         """
         text = "".join(record_text(record) + "\n" for record in EVERY)
 
-        assert SAMPLE_V3.read_text(encoding="utf-8") == text
+        assert SAMPLE_V4.read_text(encoding="utf-8") == text
 
     @pytest.mark.parametrize("record", EVERY, ids=lambda record: str(record.rec))
     def test_any_flipped_bit_is_corrupt(self, record):
@@ -374,11 +410,11 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("line", "why"),
         [
-            ('{"v":4,"rec":1}', "format version 4 is not known here"),
-            ('{"v":3,"rec":1}', "its checksum is missing"),
+            ('{"v":5,"rec":1}', "format version 5 is not known here"),
+            ('{"v":4,"rec":1}', "its checksum is missing"),
             (
-                '{"v":3,"rec":2,"at":0.5,"kind":"reverted","of":1,"sum":7}',
-                "its checksum is 3789664381, not 7 as it says",
+                '{"v":4,"rec":2,"at":0.5,"kind":"reverted","of":1,"sum":7}',
+                "its checksum is 4025186013, not 7 as it says",
             ),
             ('{"v":true,"rec":1}', "format version True is not known here"),
             (

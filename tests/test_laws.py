@@ -169,6 +169,13 @@ summary_options = {
     "pin_system": flag,
     "replace": flag,
     "role": st.sampled_from(("system", "user", "assistant")),
+    "opening": st.sampled_from(("question", "next")),
+    "by": by,
+}
+total_options = {
+    **summary_options,
+    "tree": st.none(),
+    "max_tokens": st.none() | st.just(1),
 }
 summaries = (
     marked(Summarize, st.integers(1, 6), **summary_options)
@@ -181,6 +188,12 @@ summaries = (
         lambda limit, **given: Summarize(keep_tokens=limit, **given),
         st.integers(1, 30),
         **summary_options,
+    )
+    | marked(
+        lambda limit, **given: Summarize(within=limit, **given),
+        st.integers(8, 40),
+        down_to=st.none() | st.integers(11, 20),
+        **total_options,
     )
 )
 
@@ -617,6 +630,27 @@ class TestLaws:
         A larger limit keeps all that a smaller one keeps; with clips, a smaller may keep more.
         """
         laws_of_cuts.monotone(strategy, log, more=more)
+
+    @given(summaries, logs(), models)
+    def test_within_or_over_says(self, strategy, log, ask):
+        """
+        One total for pins, summary and what is kept.
+        """
+        laws_of_summaries.within_or_over_says(strategy, log, ask=ask)
+
+    @given(summaries, logs())
+    def test_opens_on_next(self, strategy, log):
+        """
+        After a summary a question comes first, where that is asked for and there is one.
+        """
+        laws_of_summaries.opens_on_next(strategy, log)
+
+    @given(cuts(down_to=st.none()), logs())
+    def test_summaries_leave_last(self, strategy, log):
+        """
+        A summary that fits beside what must stay does; one that left is named.
+        """
+        laws_of_cuts.summaries_leave_last(strategy, log)
 
     @given(st.lists(single, min_size=3, max_size=3), logs())
     def test_algebra(self, steps, log):

@@ -53,6 +53,7 @@ LAYERS = (
     "tokens.*",
     "overrun",
     "must",
+    "cutting.*",
     "suffixes",
     "cuts",
     "cutting.*",
@@ -79,6 +80,7 @@ LAYERS = (
     "growing",
     "summaries",
     "options",
+    "summary.*",
     "clips",
     "clearing",
     "fitting",
@@ -141,6 +143,7 @@ INSIDE = frozenset(
         *(
             "background.failed",
             "breakers",
+            "cutting.summaries_stay",
             "asked",
             "broken",
             "starts",

@@ -78,7 +78,7 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> None:
         super().__init__(thread, strategy, budget, count, ask, search, retry_after, sync=False)
         given, store = store, InMemoryStore() if store is None else store
@@ -107,7 +107,7 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> Self:
         """
         As `Memory.open`; not awaited, and an async context manager.
@@ -346,6 +346,7 @@ class AsyncMemory(Settings):
             retry_after=self._retry_after,
         )
         other._given = self._given
+        other._keeper = Keeper(name, self._keeper.breakers)
 
         return other
 
@@ -380,7 +381,7 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> Self:
         """
         As `Memory.from_dict`.

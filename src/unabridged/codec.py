@@ -3,10 +3,11 @@ Records to JSON and back, format versions 1 to 3.
 
 What is written here is read for ever: a new shape gets a new version number,
 and `tests/data/format_v….jsonl` hold one record of each kind to prove it. A
-record is written in the first version that has its kind: version 2 added
-"forked". The text that a store keeps is version 3, whatever the kind: it ends
-with a checksum of all that stands before it. Damaged data, or a version that
-is not known, is a `CorruptLogError` that says what is wrong.
+record is written in the first version that has its kind, so that an older
+library reads all that it can: version 2 added "forked", version 3 that a fold
+says whether it is a summary. The text that a store keeps is version 4, whatever
+the kind: it ends with a checksum of all that stands before it. Damaged data, or
+a version that is not known, is a `CorruptLogError` that says what is wrong.
 """
 
 import json
@@ -63,9 +64,9 @@ __all__ = [
     "span_to_json",
 ]
 
-VERSION = 3
-_SINCE = {"forked": 2}
-_SUMMED, _SUM = 3, ',"sum":'
+VERSION = 4
+_SINCE = {"forked": 2, "summary": 3}
+_SUMMED, _SUM = 4, ',"sum":'
 
 
 def record_text(record: Record, beside: bytes = b"") -> str:
@@ -77,7 +78,7 @@ def record_text(record: Record, beside: bytes = b"") -> str:
 
     >>> from unabridged.records import Record, Reverted
     >>> record_text(Record(2, 0.5, Reverted(1)))
-    '{"v":3,"rec":2,"at":0.5,"kind":"reverted","of":1,"sum":3789664381}'
+    '{"v":4,"rec":2,"at":0.5,"kind":"reverted","of":1,"sum":4025186013}'
     """
     data = record_to_json(record)
     data["v"] = VERSION
@@ -143,6 +144,8 @@ def record_to_json(record: Record) -> Data:
         case Compacted(changes, upto):
             data |= {"kind": "compacted", "upto": upto}
             data["changes"] = [change_to_json(change) for change in changes]
+            if any("summary" in change for change in data["changes"]):
+                data["v"] = _SINCE["summary"]
         case Noted(notes):
             data |= {"kind": "noted", "notes": [note_to_json(note) for note in notes]}
         case Reverted(rec):

@@ -146,7 +146,7 @@ class Refused:
     """
     Word to whoever answers that the answer to *ask* was of no use, and *why*; nothing is sent back.
 
-    A memory with `retry_after=` counts it as a failure of the model.
+    A memory lets such a request rest, or with `retry_after=` the model.
 
     >>> Refused(Ask(()), "the answer is empty").why
     'the answer is empty'

@@ -69,7 +69,10 @@ class Memory(Settings):
         ask: answers a strategy's questions: a function from `Ask` to text.
         search: answers a strategy's searches.
         retry_after: for so many retrievals after a model failed, or gave an answer
-            that was refused, nobody asks it again; 0 asks at the very next one.
+            that was refused, nobody asks it again; 0 asks at the very next one. By
+            default an error is asked again at the next one, while a request whose
+            answer was refused rests: for ten retrievals in which it stays the same,
+            or until what is to be told has grown by half.
 
     Raises:
         NeedsAnswerError: the strategy asks a model and *ask* is missing.
@@ -95,7 +98,7 @@ class Memory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> None:
         super().__init__(thread, strategy, budget, count, ask, search, retry_after, sync=True)
         self._store: Store = InMemoryStore() if store is None else store
@@ -120,7 +123,7 @@ class Memory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> Self:
         """
         A memory in a SQLite file, which is made if it is not there.
@@ -613,7 +616,7 @@ class Memory(Settings):
         >>> memory.threads()
         ('other',)
         """
-        return Memory(
+        other = Memory(
             self._store,
             name,
             self._strategy,
@@ -623,6 +626,9 @@ class Memory(Settings):
             search=self._search,
             retry_after=self._retry_after,
         )
+        other._keeper = Keeper(name, self._keeper.breakers)
+
+        return other
 
     @property
     def store(self) -> Store:
@@ -663,7 +669,7 @@ class Memory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> Self:
         """
         A memory with the records of `to_dict`, in a thread that held none.

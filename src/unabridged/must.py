@@ -45,6 +45,9 @@ class CutRules:
     or "rounds"), *straddle* whether a block in which the cut falls is dropped
     or kept, *newest* whether a newest round that does not fit is cut by blocks
     or kept whole, *down_to* is the low mark, *start* the entry of the cut before.
+    What leaves is *folded* into a summary, or else the summaries that there are
+    leave last. *beside* is what the summary takes beside the cut before, and an
+    *aligned* one moves on to a message that a transcript may open on.
     """
 
     opening: Opening | Literal["covered"] = "question"
@@ -55,6 +58,9 @@ class CutRules:
     count_pins: bool = False
     down_to: int | None = None
     start: int = 0
+    folded: bool = False
+    aligned: bool = False
+    beside: int = 0
 
 
 @frozen

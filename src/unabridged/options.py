@@ -259,11 +259,11 @@ def at_least_option() -> Any:
     return field(default=None, kw_only=True, validator=ge(1))
 
 
-def plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str, many: str = "") -> str:
     """
-    A number with its noun: "1 message", "40 messages".
+    A number with its noun: "1 message", "40 messages"; *many* is its plural if it takes no "s".
     """
-    return f"{count:_} {noun}" + ("" if count == 1 else "s")
+    return f"{count:_} {noun if count == 1 else many or f'{noun}s'}"
 
 
 def last_cut(view: View, step: object) -> int:
@@ -293,8 +293,9 @@ def cut_result(  # noqa: PLR0913  the options that every cut has
     if not done.dropped and done.over is None:
         return TrimResult(view)
     changes = (Drop(done.dropped, reason=reason, replace=replace),) if done.dropped else ()
+    warnings = () if done.untold is None else (f"step {step!r}: {done.untold}",)
     notes: tuple[Note, ...] = ()
     if marks and done.moved and done.first:
         notes = (Note("cut", repr(step), json_of({"first": done.first})),)
 
-    return TrimResult(view, changes, notes, done.over)
+    return TrimResult(view, changes, notes, done.over, warnings)

@@ -223,6 +223,15 @@ class Pipeline(Strategy):
         return any(getattr(step, "asks", False) for step in self.steps)
 
     @functools.cached_property
+    def may_ask(self) -> bool:
+        """
+        Whether a step may ask a model: a function may, and whatever holds another strategy.
+        """
+        return self.asks or any(
+            isinstance(step, Custom) or hasattr(step, "strategy") for step in self.steps
+        )
+
+    @functools.cached_property
     def _names(self) -> tuple[str, ...]:
         """
         What the steps are called in results and errors.

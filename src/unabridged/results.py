@@ -113,13 +113,15 @@ def fold(  # noqa: PLR0913  every one is a keyword
     reason: str,
     replace: bool = False,
     opening: Opening = "question",
+    summary: bool | None = None,
 ) -> TrimResult:
     """
     Let the message *into* stand in for these items, where whole blocks of them may go.
 
     It also stands in for the question of what follows it, if that is among them.
     Under `opening="next"` it takes in what an assistant or a tool says next, so
-    that a user's message follows it, if one comes.
+    that a user's message follows it, if one comes. A *summary* is the last thing
+    that a cut gives up; by default one that stands for several entries is one.
 
     >>> from unabridged.testing import assistant, system, user, view_of
     >>> view = view_of([user("a"), assistant("b"), user("c")])
@@ -133,7 +135,9 @@ def fold(  # noqa: PLR0913  every one is a keyword
     if not sources:
         return unchanged(view)
 
-    return TrimResult(view, (Fold(sources, into, reason=reason, replace=replace),))
+    change = Fold(sources, into, reason=reason, replace=replace, summary=summary)
+
+    return TrimResult(view, (change,))
 
 
 def rewrite(
@@ -153,7 +157,10 @@ def rewrite(
     for item, message in messages.items():
         same_ties(item, message, "rewrite")
         if message != item.message:
-            changes.append(Fold(item.sources, message, reason=reason, replace=replace))
+            told = item.summary or None  # what rewords a summary is one
+            changes.append(
+                Fold(item.sources, message, reason=reason, replace=replace, summary=told)
+            )
 
     return TrimResult(view, tuple(changes))
 

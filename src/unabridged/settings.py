@@ -50,7 +50,7 @@ class Settings(Attributes):
         count: TokenCounter | None,
         ask: AskFunction | None,
         search: SearchFunction | None,
-        retry_after: int,
+        retry_after: int | None,
         *,
         sync: bool,
     ) -> None:
@@ -68,11 +68,8 @@ class Settings(Attributes):
         if not isinstance(budget, int | Budget | None):
             msg = f"budget= must be a number of tokens or a Budget, got {brief(budget)}"
             raise ConfigError(msg)
-        if (
-            not isinstance(retry_after, int)
-            or isinstance(retry_after, bool)
-            or not 0 <= retry_after < TOO_LARGE
-        ):
+        number = isinstance(retry_after, int) and not isinstance(retry_after, bool)
+        if retry_after is not None and not (number and 0 <= retry_after < TOO_LARGE):
             msg = (
                 "retry_after= must be a number of retrievals, 0 (ask again at the next one) or "
                 f"more, got {brief(retry_after)}"

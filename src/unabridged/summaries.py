@@ -10,7 +10,7 @@ from unabridged.telling import without_label
 from unabridged.trees import Node, nodes_of, text_of
 from unabridged.views import View
 
-__all__ = ["Summary", "blocks", "loaded", "newest_end", "nodes", "so_far", "tree_end"]
+__all__ = ["Summary", "blocks", "loaded", "newest_told", "nodes", "so_far", "tree_end"]
 
 
 @frozen
@@ -58,15 +58,15 @@ def _noted(view: View, shown: Summary, model: str) -> bool:
     )
 
 
-def newest_end(view: View, model: str) -> int:
+def newest_told(view: View, model: str) -> Summary:
     """
-    The last entry that the newest answer of this model tells of; 0 if there is none.
+    The newest answer of this model that the notes hold; one that covers nothing if there is none.
     """
     for note in reversed(view.notes):
-        if note.key == model and text_of(note) is not None:
-            return note.sources.last
+        if note.key == model and (text := text_of(note)) is not None:
+            return Summary(text, note.sources)
 
-    return 0
+    return Summary()
 
 
 def tree_end(view: View, model: str) -> int:

@@ -71,7 +71,7 @@ class TestChecksum:
         filled(path, "0", "the second", "2")
         changed(path, "PRAGMA journal_mode = DELETE")
         data = path.read_bytes()
-        body = data.index(b'{"v":3,"rec":2')
+        body = data.index(b'{"v":4,"rec":2')
         start = data.rindex(b"appended", 0, body)
         end = data.index(b"}", data.index(b'"sum"', body)) + 1
         noticed = 0

@@ -65,10 +65,10 @@ def settled(
     changes: list[Change] = []
     if dropped := dropped - Span.union(fold.sources for fold in made.folds):
         changes.append(Drop(dropped, replace=replace))
-    changes += [
-        Fold(view.at(place).sources, message, replace=replace)
-        for place, message in found.reworded.items()
-    ]
+    for place, message in found.reworded.items():
+        item = view.at(place)
+        told = item.summary or None  # what rewords a summary is one
+        changes.append(Fold(item.sources, message, replace=replace, summary=told))
     changes += [*made.folds, *made.inserts]
     warnings += [*made.warnings, *_lost_compaction(view, changes, step)]
 

@@ -54,7 +54,7 @@ def stand_ins(view: View, found: Listed, dropped: Span, step: str, *, replace: b
         for message in messages:
             span = NOTHING if _has_ties(message) else next(spans, NOTHING)
             if span:
-                folds.append(Fold(span, message, replace=replace))
+                folds.append(Fold(span, message, replace=replace, summary=True))
                 anchor = span.first
                 continue
             if replace:

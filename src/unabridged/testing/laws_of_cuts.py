@@ -10,7 +10,9 @@ from attrs import evolve
 
 from unabridged.contract import Ask, StrategyLike, TrimContext
 from unabridged.items import Block
+from unabridged.records import Drop
 from unabridged.running import AskFunction
+from unabridged.spans import Span
 from unabridged.strategies.guards import Sparing, When
 from unabridged.strategies.head_and_tail import HeadAndTail
 from unabridged.strategies.max_rounds import MaxRounds
@@ -19,7 +21,7 @@ from unabridged.strategies.token_budget import TokenBudget
 from unabridged.strategies.window import Window
 from unabridged.testing.log import Log
 from unabridged.testing.trial import CONTEXT, lists_items, must, outcome, short, steps_of
-from unabridged.views import View
+from unabridged.views import View, apply
 
 __all__ = [
     "Cutting",
@@ -27,6 +29,7 @@ __all__ = [
     "is_cut",
     "monotone",
     "openers_stay",
+    "summaries_leave_last",
     "within_the_limit_or_over_says",
 ]
 
@@ -88,6 +91,8 @@ def monotone(
     """
     A cut without a low mark or clips keeps, with a limit *more* above its own, all that it kept.
 
+    All summaries; and where it keeps no further summary for it, all messages.
+
     >>> from unabridged.testing import talk
     >>> monotone(Window(2), Log.of(talk(3)))
     """
@@ -95,10 +100,53 @@ def monotone(
     if larger is None:
         return
     view = log.view()
-    kept = outcome(strategy, view, context, ask).view.sources
-    wider = outcome(larger, view, context, ask).view.sources
-    lost = kept - wider
+    fewer = outcome(strategy, view, context, ask).view
+    wider = outcome(larger, view, context, ask).view
+    told, also = _summaries(fewer), _summaries(wider)
+    lost = (fewer.sources if told == also else told) - wider.sources
     must(not lost, "{!r} lets go of {}, which {!r} keeps", larger, lost, strategy)
+
+
+def _summaries(view: View) -> Span:
+    return Span.union(item.sources for item in view if item.summary)
+
+
+def summaries_leave_last(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    A cut keeps a summary where it fits beside what must stay; where it leaves, a warning names it.
+
+    >>> from unabridged.testing import talk
+    >>> summaries_leave_last(Window(2), Log.of(talk(3)))
+    """
+    if not is_cut(strategy) or strategy.strict or strategy.at_least or strategy.down_to:
+        return
+    before = log.view()
+    result = outcome(strategy, before, context, ask)
+    left = [item for item in before if item.summary and item.first not in result.view.sources]
+    for item in left:
+        named = any(str(item.sources.last) in warning for warning in result.warnings)
+        must(named, "the summary of entries {} left, and no warning says so", item.sources)
+    if not left:
+        return
+    loose: Any
+    match strategy:
+        case MaxRounds():
+            must(False, "a summary is no round, and left: {}", left[-1])  # noqa: FBT003  it is a law
+            return
+        case Window():
+            loose = evolve(strategy, last=1)
+        case TokenBudget():
+            if strategy.clip:
+                return
+            loose = evolve(strategy, limit=1, share=None)
+    stays = outcome(loose, before, context, ask).view.sources
+    stays |= _summaries(result.view) | left[-1].sources
+    limit, size = _measured(
+        strategy, before, apply(before, [Drop(before.sources - stays)]), context
+    )
+    must(limit is None or size > limit, "{} would fit, and left", left[-1])
 
 
 def _larger(strategy: object, more: int) -> Any:
@@ -155,6 +203,7 @@ def _measured(
     free = _without_pins(cut, before)
     if isinstance(cut, Window):
         return cut.last, sum(item.first in free or not item.sources for item in after)
+    free -= {item.first for item in before.summaries}
     openers = before.log.links.asked in before.sources
     count, counts = 0, False
     for block in reversed(after.blocks):
