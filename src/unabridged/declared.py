@@ -170,13 +170,18 @@ def from_data(data: Any) -> Strategy:
 down_to, at_least, opening, by, straddle, newest, pin_system, count_pins, strict, replace
     """
     bounded(data, "declared", VALUES)
+
+    return _strategy(data)
+
+
+def _strategy(data: Any) -> Strategy:
     found = _read(data)
     if isinstance(found, Strategy):
         return found
     if type(found) in _PARTS or any(found is counter for counter in _COUNTERS):
         name = data if isinstance(data, str) else data["use"]
         msg = (
-            f"declared: {brief(name)} is not a strategy but an option of one, as in "
+            f"declared: {name} is not a strategy but an option of one, as in "
             "{'use': 'When', 'condition': {'use': 'Over', 'tokens': 8000}, …}"
         )
         raise ConfigError(msg)
@@ -195,7 +200,7 @@ def _read(data: Any) -> Any:
         case Mapping():
             return _built(data)
         case Sequence():
-            return chain(*(_read(step) for step in data))
+            return chain(*(_strategy(step) for step in data))
         case _:
             msg = (
                 f"declared: expected a dict with `use`, a list of these, or a registered name, "

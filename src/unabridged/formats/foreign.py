@@ -41,6 +41,7 @@ _MODEL_PARTS = frozenset(
     {"tool-call", "tool-result", "tool-approval-request", "tool-approval-response"}
 )
 _A2A_ROLES = frozenset({"agent", "ROLE_AGENT", "ROLE_USER", "ROLE_UNSPECIFIED"})
+_MISSING = object()
 _READ = (
     *("role", "content", "parts", "kind", "part_kind", "type", "blocks", "block_type", "contents"),
     *("additional_kwargs", "source", "_role", "_content", "meta", "message_id", "messageId"),
@@ -155,10 +156,16 @@ def _keys(value: object) -> _Keys:
         return value
     if value is None or isinstance(value, str | bytes | int | float | list | tuple):
         return {}
-    missing = object()
-    read = ((name, getattr(value, name, missing)) for name in _READ)
+    read = ((name, _read(value, name)) for name in _READ)
 
-    return {name: found for name, found in read if found is not missing and not callable(found)}
+    return {name: found for name, found in read if found is not _MISSING and not callable(found)}
+
+
+def _read(value: object, name: str) -> object:
+    try:
+        return getattr(value, name, _MISSING)
+    except Exception:  # noqa: BLE001  whoever loads it is told
+        return _MISSING
 
 
 def _each(value: object) -> Iterable[_Keys]:
@@ -167,7 +174,9 @@ def _each(value: object) -> Iterable[_Keys]:
 
 def _word(value: object) -> str:
     # roles and kinds may be members of an enumeration
-    found = getattr(value, "value", value)
+    found = _read(value, "value")
+    if found is _MISSING:
+        found = value
 
     return found if isinstance(found, str) else ""
 
