@@ -75,9 +75,9 @@ class TestRetryAfter:
 
     def test_of_none_asks_again_at_the_very_next(self):
         """
-        As it is by default.
+        After an error and after a refused answer.
         """
-        model = Model(RuntimeError(), RuntimeError(), "They met.")
+        model = Model(RuntimeError(), "", "They met.")
         memory = memory_of(model, retry_after=0)
 
         assert [6, 6, 3] == [len(memory.context().messages) for _ in range(3)]
@@ -171,7 +171,7 @@ class TestRetryAfter:
             main()
         )
 
-    @pytest.mark.parametrize("retry_after", [-1, 1.5, None, True, "2"])
+    @pytest.mark.parametrize("retry_after", [-1, 1.5, True, "2"])
     def test_refuses_what_is_no_number_of_retrievals(self, retry_after):
         """
         When the memory is made.

@@ -1,5 +1,5 @@
 """
-Format versions 1 and 2: what is written once loads for ever.
+Format versions 1 to 3: what is written once loads for ever.
 """
 
 import json
@@ -26,7 +26,7 @@ from unabridged.codec import (
 )
 from unabridged.codec_states import PARTS, changed_parts, state_from_json, state_to_json
 from unabridged.errors import CorruptLogError
-from unabridged.json_values import Json
+from unabridged.json_values import Json, json_text
 from unabridged.messages import (
     Audio,
     Document,
@@ -62,6 +62,8 @@ from unabridged.testing.store_samples import eventful, everything
 
 SAMPLE = Path(__file__).parent / "data" / "format_v1.jsonl"
 SAMPLE_V2 = Path(__file__).parent / "data" / "format_v2.jsonl"
+SAMPLE_V3 = Path(__file__).parent / "data" / "format_v3.jsonl"
+SAMPLE_V4 = Path(__file__).parent / "data" / "format_v4.jsonl"
 
 ODD = 'café 日本 \U0001f600 \ud800 \udc00\ud800 \x00 \x7f \u2028 "quotes" \\ \r\n\t'
 EXTRA = Json('{"b": 1.50, "a": 10000000000000000000000, "c": "\\ud800\\u0000", "d": 1E+2}')
@@ -152,7 +154,17 @@ def sample_v2() -> list[Record]:
     return [Record(21, 1764495555.123456, Forked("main", 20)), Record(22, 5, Forked(ODD, 21))]
 
 
-EVERY = [*sample(), *sample_v2()]
+def sample_v3() -> list[Record]:
+    """
+    The records in `tests/data/format_v3_folds.jsonl`: folds that say whether they are summaries.
+    """
+    told = Fold(Span.one(3), system("He asked."), reason="told", replace=True, summary=True)
+    joined = Fold(Span.between(4, 6), user("a\n\nb"), step="joined", replace=True, summary=False)
+
+    return [Record(31, 5, Compacted((told, joined), 30))]
+
+
+EVERY = [*sample(), *sample_v2(), *sample_v3()]
 
 
 class TestFormatV1:
@@ -168,9 +180,34 @@ class TestFormatV1:
         """
         Each value is written as the line of the sample.
         """
-        text = "".join(record_text(record) + "\n" for record in sample())
+        text = "".join(json_text(record_to_json(record)) + "\n" for record in sample())
 
         assert SAMPLE.read_text(encoding="utf-8") == text
+
+
+class TestFormatV3:
+    def test_loads_the_frozen_sample(self):
+        """
+        Each line of the sample loads into the value it was written from.
+        """
+        lines = SAMPLE_V3.read_text(encoding="utf-8").split("\n")[:-1]
+
+        assert sample_v3() == [record_of_text(line) for line in lines]
+
+    def test_saves_the_frozen_sample(self):
+        """
+        Each value is written as the line of the sample.
+        """
+        text = "".join(json_text(record_to_json(record)) + "\n" for record in sample_v3())
+
+        assert SAMPLE_V3.read_text(encoding="utf-8") == text
+
+    def test_is_written_only_where_it_is_needed(self):
+        """
+        A fold that does not say it stays readable for a library that knows version 1.
+        """
+        assert {3} == {record_to_json(record)["v"] for record in sample_v3()}
+        assert {1} == {record_to_json(record)["v"] for record in sample()}
 
 
 class TestFormatV2:
@@ -186,7 +223,7 @@ class TestFormatV2:
         """
         Each value is written as the line of the sample.
         """
-        text = "".join(record_text(record) + "\n" for record in sample_v2())
+        text = "".join(json_text(record_to_json(record)) + "\n" for record in sample_v2())
 
         assert SAMPLE_V2.read_text(encoding="utf-8") == text
 
@@ -295,6 +332,48 @@ class TestChanges:
                     assert span == span_from_json(span_to_json(span))
 
 
+class TestFormatV3:
+    def test_loads_the_frozen_sample(self):
+        """
+        Each line of the sample loads into the value it was written from.
+        """
+        lines = SAMPLE_V4.read_text(encoding="utf-8").split("\n")[:-1]
+
+        assert EVERY == [record_of_text(line) for line in lines]
+
+    def test_saves_the_frozen_sample(self):
+        """
+        Each value is written as the line of the sample.
+        """
+        text = "".join(record_text(record) + "\n" for record in EVERY)
+
+        assert SAMPLE_V4.read_text(encoding="utf-8") == text
+
+    @pytest.mark.parametrize("record", EVERY, ids=lambda record: str(record.rec))
+    def test_any_flipped_bit_is_corrupt(self, record):
+        """
+        Each bit of the line, one after another: never the same record, never another.
+        """
+        line = record_text(record).encode()
+        for place in range(len(line)):
+            for bit in range(8):
+                damaged = bytearray(line)
+                damaged[place] ^= 1 << bit
+                with pytest.raises(CorruptLogError):
+                    record_of_text(bytes(damaged))
+
+    def test_covers_what_is_kept_beside(self):
+        """
+        A line beside other things than those it was written with is corrupt.
+        """
+        line = record_text(EVERY[0], b"row 1")
+
+        assert EVERY[0] == record_of_text(line, b"row 1")
+        for beside in (b"row 2", b""):
+            with pytest.raises(CorruptLogError, match="its checksum is"):
+                record_of_text(line, beside)
+
+
 class TestDamage:
     @pytest.mark.parametrize("record", EVERY, ids=lambda record: str(record.rec))
     def test_a_cut_line_is_corrupt(self, record):
@@ -331,7 +410,12 @@ class TestDamage:
     @pytest.mark.parametrize(
         ("line", "why"),
         [
-            ('{"v":3,"rec":1}', "format version 3 is not known here"),
+            ('{"v":5,"rec":1}', "format version 5 is not known here"),
+            ('{"v":4,"rec":1}', "its checksum is missing"),
+            (
+                '{"v":4,"rec":2,"at":0.5,"kind":"reverted","of":1,"sum":7}',
+                "its checksum is 4025186013, not 7 as it says",
+            ),
             ('{"v":true,"rec":1}', "format version True is not known here"),
             (
                 '{"v":1,"rec":2,"at":1,"kind":"forked","thread":"a","upto":1}',

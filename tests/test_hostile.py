@@ -1,5 +1,5 @@
 """
-Values that nobody means to give, to all that takes values: refused with our own errors, in few words.
+Values that nobody means to give: refused in few words, with our own errors, by all that takes any.
 
 What loops or never ends is refused at once, wherever it stands; what provider's
 formats do with it is told in `tests/formats/test_hostile.py`.
@@ -8,7 +8,7 @@ formats do with it is told in `tests/formats/test_hostile.py`.
 import asyncio
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -41,8 +41,8 @@ from unabridged import (
     tool,
     user,
 )
-from unabridged.contract import Ask, TrimContext
-from unabridged.declared import from_data, register, to_data
+from unabridged.contract import TrimContext
+from unabridged.declared import from_data, to_data
 from unabridged.errors import ConfigError, FormatError, UnabridgedError
 from unabridged.formats import detect, mend, openai_chat, problems
 from unabridged.json_values import Json, json_of
@@ -118,7 +118,6 @@ OTHERS: dict[str, Act] = {
     "an opaque part's provider": lambda bad: Opaque(bad, {}),
     "JSON text": Json,
     "a note's key": lambda bad: Note(bad, bad, {}),
-    "a registered name": lambda bad: register(bad)(lambda view, ctx: view),
     "a thread": lambda bad: Memory(thread=bad),
     "a budget": lambda bad: Memory(budget=bad),
     "a counter": lambda bad: Memory(count=bad),
@@ -174,13 +173,13 @@ OTHERS: dict[str, Act] = {
     "whom to ask": lambda bad: run(Window(2), view_of(talk(1)), ask=bad),
     "a digest's counter": lambda bad: asking.offline(count=bad),
     "whom to fall back on": asking.fallback,
-    "messages": lambda bad: openai_chat.dump(bad),
+    "messages": openai_chat.dump,
     "a message": lambda bad: openai_chat.dump([bad]),
-    "a request": lambda bad: openai_chat.request(bad),
+    "a request": openai_chat.request,
     "a provider": lambda bad: problems([], bad),
     "problems": lambda bad: problems(bad, "gemini"),
     "what to mend": lambda bad: mend(bad, "gemini"),
-    "whose it is": lambda bad: detect(bad),
+    "whose it is": detect,
     "how many to retain": InMemoryStore,
     "how long to wait": lambda bad: SqliteStore(":memory:", timeout=bad),
     "how surely": lambda bad: SqliteStore(":memory:", synchronous=bad),
@@ -220,7 +219,7 @@ NEEDED = {
 }
 OPTIONS = [
     (strategy, field.name)
-    for strategy in declared._CLASSES.values()
+    for strategy in declared._CLASSES.values()  # all there are
     for field in attrs.fields(strategy)
     if field.init
 ]
@@ -345,10 +344,10 @@ class TestModels:
         """
         Whatever looks a model up.
         """
-        for act in (tokens.for_model, tokens.exact, lambda name: tokens.Budget.for_model(name)):
+        for act in (tokens.for_model, tokens.exact, tokens.Budget.for_model):
             assert refused(act, "x" * 10**6)
 
-    def test_an_error_of_a_step_or_a_client_is_told_in_few_words(self):
+    def test_an_error_of_a_step_or_a_counter_is_told_in_few_words(self):
         """
         Which may repeat all that it was given.
         """
@@ -356,17 +355,11 @@ class TestModels:
         def failing(*_: Any) -> Any:
             raise ValueError("x" * 10**6)
 
-        memory = Memory(strategy=[failing])
+        counting = Memory(strategy=[tokens_of], count=failing)
+        counting.append(user("hi"))
 
-        assert refused(lambda _: memory.context(), None)
-        assert (
-            refused(lambda _: Memory(strategy=[tokens_of], count=failing).append(user("a")), 0)
-            is None
-        )
-        with pytest.raises(UnabridgedError) as caught:
-            (bad := Memory(strategy=[tokens_of], count=failing)).append(user("a"))
-            bad.context()
-        assert len(str(caught.value)) < LONG
+        assert refused(chat().context, [failing])
+        assert refused(lambda _: counting.context(), None)
 
 
 class Path(os.PathLike[str]):
@@ -418,7 +411,7 @@ class TestOpen:
         assert refused(Memory.open, tmp_path / "nothing" / "chat.db")
         assert refused(Memory.open, tmp_path / ("x" * 300))
 
-    @pytest.mark.parametrize("version", [-5, 0, 2**62, "'x'", "NULL", "x'ff'", 1.5])
+    @pytest.mark.parametrize("version", [-5, 0, 2**62])
     def test_refuses_a_schema_that_never_was(self, tmp_path: Any, version: Any):
         """
         A number that no version of ours wrote.
@@ -427,7 +420,7 @@ class TestOpen:
         Memory.open(path).close()
         with sqlite3.connect(path) as connection:
             connection.execute("DELETE FROM unabridged")
-            connection.execute(f"INSERT INTO unabridged VALUES ({version})")
+            connection.execute("INSERT INTO unabridged VALUES (?)", (version,))
         connection.close()
 
         assert refused(Memory.open, path)
@@ -439,5 +432,3 @@ def test_the_strategies_are_all_there():
     """
     assert {Window, NoCompaction} <= {*declared._CLASSES.values()}
     assert len(OPTIONS) > 100
-    assert isinstance(OTHERS, Mapping)
-    assert Ask(())

@@ -39,6 +39,7 @@ from unabridged.testing import (
     LAWS,
     laws,
     laws_of_cuts,
+    laws_of_living,
     laws_of_loading,
     laws_of_memory,
     laws_of_staying,
@@ -72,9 +73,19 @@ models = st.lists(
 LETTERS = of_text(len)
 flag = st.booleans()
 opening = st.sampled_from(("question", "next", "anywhere"))
-by = st.sampled_from(("blocks", "rounds"))
+by = st.sampled_from(("blocks", "rounds", "whole"))
 straddle = st.sampled_from(("drop", "keep"))
 low = st.none() | st.integers(1, 6)
+
+
+def by_rounds(given):
+    """
+    The options, where "whole" says that the cut is by rounds and keeps the newest whole.
+    """
+    if given.get("by") != "whole":
+        return given
+
+    return {**given, "by": "rounds", "newest": "whole"}
 
 
 def marked(make, limits, *, down_to=low, **options):
@@ -83,7 +94,7 @@ def marked(make, limits, *, down_to=low, **options):
     """
 
     def built(limit, mark, given):
-        return make(limit, down_to=mark if mark and mark < limit else None, **given)
+        return make(limit, down_to=mark if mark and mark < limit else None, **by_rounds(given))
 
     return st.builds(built, limits, down_to, st.fixed_dictionaries(options))
 
@@ -130,7 +141,7 @@ def cuts(down_to=low, clip=some_clips):
         | marked(TokenBudget, st.integers(1, 40), down_to=down_to, clip=clip, **budget_options)
         | marked(MaxRounds, st.integers(1, 5), down_to=down_to, **rounds_options)
         | st.builds(
-            lambda share, given: TokenBudget(share=share, **given),
+            lambda share, given: TokenBudget(share=share, **by_rounds(given)),
             st.sampled_from((0.1, 0.5, 1)),
             st.fixed_dictionaries(budget_options),
         )
@@ -158,6 +169,13 @@ summary_options = {
     "pin_system": flag,
     "replace": flag,
     "role": st.sampled_from(("system", "user", "assistant")),
+    "opening": st.sampled_from(("question", "next")),
+    "by": by,
+}
+total_options = {
+    **summary_options,
+    "tree": st.none(),
+    "max_tokens": st.none() | st.just(1),
 }
 summaries = (
     marked(Summarize, st.integers(1, 6), **summary_options)
@@ -170,6 +188,12 @@ summaries = (
         lambda limit, **given: Summarize(keep_tokens=limit, **given),
         st.integers(1, 30),
         **summary_options,
+    )
+    | marked(
+        lambda limit, **given: Summarize(within=limit, **given),
+        st.integers(8, 40),
+        down_to=st.none() | st.integers(11, 20),
+        **total_options,
     )
 )
 
@@ -411,6 +435,20 @@ class TestLaws:
         laws_of_staying.hand_pins_stay(strategy, log)
 
     @given(strategies, logs())
+    def test_compactions_stay(self, strategy, log):
+        """
+        What a provider summarized stays told.
+        """
+        laws_of_staying.compactions_stay(strategy, log)
+
+    @given(st.builds(Window, st.integers(1, 2), opening=opening) | tight, logs())
+    def test_compactions_stay_where_nearly_all_leaves(self, strategy, log):
+        """
+        Also in the shortest views.
+        """
+        laws_of_staying.compactions_stay(strategy, log)
+
+    @given(strategies, logs())
     def test_pending_calls_stay(self, strategy, log):
         """
         A call that waits for its result stays.
@@ -531,6 +569,20 @@ class TestLaws:
         laws_of_loading.memory_equals_pure(strategy, log)
 
     @given(strategies, logs())
+    def test_lives_as_fresh(self, strategy, log):
+        """
+        A memory that lived through everything shows what a fresh one shows.
+        """
+        laws_of_living.lives_as_fresh(strategy, log)
+
+    @given(cuts(down_to=st.integers(1, 6)) | summaries, logs(decided=True, decisions=12))
+    def test_lives_as_fresh_with_notes(self, strategy, log):
+        """
+        Also where much is decided beside low marks and answers.
+        """
+        laws_of_living.lives_as_fresh(strategy, log)
+
+    @given(strategies, logs())
     def test_state_equals_rebuilt(self, strategy, log):
         """
         A store's state is what its records come to.
@@ -578,6 +630,27 @@ class TestLaws:
         A larger limit keeps all that a smaller one keeps; with clips, a smaller may keep more.
         """
         laws_of_cuts.monotone(strategy, log, more=more)
+
+    @given(summaries, logs(), models)
+    def test_within_or_over_says(self, strategy, log, ask):
+        """
+        One total for pins, summary and what is kept.
+        """
+        laws_of_summaries.within_or_over_says(strategy, log, ask=ask)
+
+    @given(summaries, logs())
+    def test_opens_on_next(self, strategy, log):
+        """
+        After a summary a question comes first, where that is asked for and there is one.
+        """
+        laws_of_summaries.opens_on_next(strategy, log)
+
+    @given(cuts(down_to=st.none()), logs())
+    def test_summaries_leave_last(self, strategy, log):
+        """
+        A summary that fits beside what must stay does; one that left is named.
+        """
+        laws_of_cuts.summaries_leave_last(strategy, log)
 
     @given(st.lists(single, min_size=3, max_size=3), logs())
     def test_algebra(self, steps, log):

@@ -6,6 +6,7 @@ import ast
 import importlib
 import inspect
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
+import attrs
 import pytest
 
 import unabridged
@@ -34,6 +36,7 @@ LAYERS = (
     "originals",
     "spans",
     "records",
+    "log.*",
     "links",
     "ledger",
     "states",
@@ -50,8 +53,10 @@ LAYERS = (
     "tokens.*",
     "overrun",
     "must",
+    "cutting.*",
     "suffixes",
     "cuts",
+    "cutting.*",
     "gains",
     "sharing",
     "writable",
@@ -75,6 +80,7 @@ LAYERS = (
     "growing",
     "summaries",
     "options",
+    "summary.*",
     "clips",
     "clearing",
     "fitting",
@@ -120,6 +126,7 @@ APART = (
 INSIDE = frozenset(
     {
         *("codec_messages", "codec_parts", "codec_states", "cuts", "damage", "deciding"),
+        *("cutting.openings",),
         *(
             "explained",
             "ledger",
@@ -136,6 +143,7 @@ INSIDE = frozenset(
         *(
             "background.failed",
             "breakers",
+            "cutting.summaries_stay",
             "asked",
             "broken",
             "starts",
@@ -163,6 +171,7 @@ INSIDE = frozenset(
         *("items.Unloaded", "items.add_start", "items.block_starts"),
         *("json_values.json_text", "json_values.sound_text", "keeping.Keeper", "retrieving"),
         *("options.as_share", "options.choice", "options.cut_result", "options.down_to_option"),
+        *("options.newest_option", "options.one_of"),
         *(
             "options.between",
             "options.flag",
@@ -172,7 +181,7 @@ INSIDE = frozenset(
             "options.role_name",
         ),
         *("options.part_of_one", "options.share_of", "options.words_only"),
-        *("pipeline.performed", "pipeline.step_of", "records.stepped"),
+        *("pipeline.outcome_of", "pipeline.performed", "pipeline.step_of", "records.stepped"),
         *("results.same_ties", "running.answering", "running.checked", "running.flow"),
         *("running.adrive", "running.drive", "running.settled_answer", "running.window_of"),
     }
@@ -405,6 +414,24 @@ class TestDocstrings:
         """
         assert [] == [f"{module}.{name}" for module, name, thing in public() if not doc_of(thing)]
 
+    def test_every_attribute_has_one(self):
+        """
+        Each method and property; of an exported class each field is in the docstring of the class.
+
+        A cached property of a class with slots keeps none, so there it is a property that caches.
+        """
+        classes = {thing for _, _, thing in public() if inspect.isclass(thing)}
+        exported = {getattr(unabridged, name) for name in unabridged.__all__}
+        bare = [
+            f"{kind.__module__}.{kind.__qualname__}.{name}"
+            for kind in classes
+            if not issubclass(kind, BaseException)
+            for name in dir(kind)
+            if not name.startswith("_") and not has_words(kind, name, is_exported=kind in exported)
+        ]
+
+        assert [] == sorted(bare)
+
     def test_every_public_name_has_an_example(self):
         """
         In its docstring, in one of its methods', or in its module's where that names it.
@@ -420,6 +447,24 @@ class TestDocstrings:
             and not is_excused(thing)
             and not has_example(thing, name)
         ]
+
+
+def has_words(kind: type, name: str, *, is_exported: bool) -> bool:
+    """
+    Whether an attribute is told of: by itself, or if it is a field, by its class.
+    """
+    value = inspect.getattr_static(kind, name)
+    inner = getattr(value, "__func__", value)
+    if not inspect.isdatadescriptor(inner) or isinstance(inner, property):
+        is_told = callable(inner) or isinstance(inner, property)
+        return bool(inner.__doc__) if is_told else True
+    told = " ".join(each.__doc__ or "" for each in kind.__mro__ if each is not object)
+    fields = {field.name for field in attrs.fields(kind)} if attrs.has(kind) else {name}
+    if not is_exported:
+        return name in fields
+    named = re.search(rf"\*{name}\*|`{name}[`=]|\b{name}[=:]", told)
+
+    return named is not None and name in fields
 
 
 def is_excused(thing: object) -> bool:

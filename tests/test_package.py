@@ -3,6 +3,7 @@ The package as users see it: what it exports, and what it says of itself.
 """
 
 import importlib
+import re
 import subprocess
 import sys
 import tomllib
@@ -70,6 +71,17 @@ def test_type_checkers_see_the_types():
     PEP 561: the marker is there.
     """
     assert (Path(unabridged.__file__).parent / "py.typed").is_file()
+
+
+def test_has_its_version():
+    """
+    In one place, from which the project's own file takes it.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+    assert re.fullmatch(r"\d+\.\d+\.\d+", unabridged.__version__)
+    assert "version" in project["project"]["dynamic"]
+    assert Path(unabridged.__file__) == ROOT / project["tool"]["hatch"]["version"]["path"]
 
 
 def test_its_dependencies_are_three():

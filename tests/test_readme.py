@@ -2,6 +2,7 @@
 The README's lines that no doctest runs, run against the providers' own clients.
 """
 
+import ast
 import json
 import re
 import threading
@@ -13,11 +14,12 @@ import pytest
 from unabridged import Memory, formats, system, user
 
 README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+BLOCK = (
+    README.partition("So a turn is one of these lines")[2].split("```")[1].removeprefix("python")
+)
 LINES = {
-    format_: line
-    for line, format_ in re.findall(
-        r"^(response = client\..*\*\*formats\.(\w+)\.request\(messages\)\))$", README, re.MULTILINE
-    )
+    re.search(r"formats\.(\w+)\.request", line)[1]: line
+    for line in map(ast.unparse, ast.parse(BLOCK).body)
 }
 SAID = "Hello, Ana."
 TEXT = {"type": "output_text", "text": SAID, "annotations": []}

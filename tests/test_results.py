@@ -698,3 +698,92 @@ class TestUnchanged:
         view = view_of(talk(1))
 
         assert TrimResult(view, warnings=("careful",)) == unchanged(view, warnings=["careful"])
+
+
+class TestOpeningOfDropAndFold:
+    def test_drop_brings_the_question_of_what_is_then_first(self):
+        """
+        So no view starts on an assistant; another opening drops the rest, or just these.
+        """
+        view = view_of(talk(3))
+
+        assert unchanged(view) == drop(view, view[:1], reason="old")
+        assert ["q2", "a2", "q3", "a3"] == texts(drop(view, view[:3], reason="old"))
+        assert ["q2", "a2", "q3", "a3"] == texts(drop(view, view[:1], reason="old", opening="next"))
+        assert ["q3", "a3"] == texts(drop(view, view[:3], reason="old", opening="next"))
+        assert ["a2", "q3", "a3"] == texts(drop(view, view[:3], reason="old", opening="anywhere"))
+
+    def test_drop_leaves_a_later_answer_without_its_question(self):
+        """
+        Only how the view opens matters; one that opened on an assistant goes on to.
+        """
+        view = view_of([assistant("hello"), *talk(2)])
+
+        assert ["hello", "q1", "a1", "a2"] != texts(drop(view, [view[3]], reason="old"))
+        for opening in ("question", "next"):
+            done = drop(view, [view[1]], reason="old", opening=opening)
+            assert ["hello", "a1", "q2", "a2"] == texts(done)
+
+    def test_drop_looks_past_instructions(self):
+        """
+        After one that is not pinned any more comes what the view opens on.
+        """
+        memory = Memory()
+        memory.append(user("q1"), system("s"), assistant("a1"), user("q2"))
+        memory.unpin(2)
+        view = memory.view()
+
+        assert ["q1", "s", "a1", "q2"] == texts(drop(view, view[:1], reason="old"))
+        assert ["q1", "s", "a1", "q2"] == texts(keep(view, view[1:], reason="old"))
+        assert ["q2"] == texts(drop(view, view[:1], reason="old", opening="next"))
+
+    def test_drop_keeps_what_must_stay_under_its_opening(self):
+        """
+        The newest user message may leave only under "anywhere".
+        """
+        view = view_of([*talk(1), user("q2"), assistant("a2"), assistant("a3")])
+
+        assert ["q2", "a3"] == texts(drop(view, view, reason="old"))
+        assert ["a3"] == texts(drop(view, view, reason="old", opening="anywhere"))
+
+    def test_drop_keeps_a_lone_answer_where_no_head_comes(self):
+        """
+        Under "next" the plain drop is made where nothing comes to open on.
+        """
+        view = view_of([user("q"), assistant("a"), assistant("b"), assistant("c")])
+
+        assert ["q", "b", "c"] == texts(drop(view, view[:2], reason="old", opening="next"))
+
+    def test_fold_takes_in_what_would_follow_it(self):
+        """
+        The stand-in is the opener; under "next" a user's message follows it.
+        """
+        view = view_of(talk(3))
+        into = system("s")
+
+        assert ["s", "a1", "q2", "a2", "q3", "a3"] == texts(
+            fold(view, view[:1], into=into, reason="old")
+        )
+        assert ["s", "q2", "a2", "q3", "a3"] == texts(
+            fold(view, view[:1], into=into, reason="old", opening="next")
+        )
+        assert ["q1", "a1", "s", "a2", "q3", "a3"] == texts(
+            fold(view, view[2:3], into=into, reason="old", opening="next")
+        )
+
+    def test_work_on_a_long_thread_as_on_a_short_one(self):
+        """
+        Where what comes first is not loaded it stays; else all is loaded.
+        """
+        memory = Memory()
+        memory.append(*talk(200))
+        fresh = Memory(memory.store)
+
+        def old(view, ctx):
+            return drop(view, view[:1], reason="old")
+
+        def late(view, ctx):
+            return drop(view, view[-3:-2], reason="late")
+
+        assert 400 == len(fresh.context(old).messages)
+        assert 399 == len(fresh.context(late).messages)

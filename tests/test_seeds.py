@@ -908,7 +908,7 @@ class TestMolo:
         strategy = Summarize(
             keep_tokens=2, max_tokens=2, guard_size=False, label="", replace=True
         ) | TokenBudget(3, by="rounds")
-        memory = Memory(strategy=strategy, count=tokens.words, ask=answer)
+        memory = Memory(strategy=strategy, count=tokens.words, ask=answer, retry_after=0)
         memory.append(*talk(3))
         before = memory.to_dict()
         failed = memory.context()
@@ -1097,7 +1097,7 @@ class TestWindlass:
         second step all messages are shown, since none is lost.
         """
         strategy = Summarize(keep_last=2, label="", guard_size=False)
-        memory = Memory(strategy=strategy, ask=in_turn(model, model, replies("S")))
+        memory = Memory(strategy=strategy, ask=in_turn(model, model, replies("S")), retry_after=0)
         memory.append(*talk(3))
 
         assert texts(talk(3)) == texts(memory.context())

@@ -155,6 +155,50 @@ class NeverSettles(Strategy):
         return drop(view, view.rounds[0].items if len(view) else (), reason="one a turn")
 
 
+def never_settles(view, ctx):
+    return NeverSettles()(view, ctx)
+
+
+@frozen(repr=False)
+class StartsAnywhere(Strategy):
+    def __call__(self, view, ctx, /):
+        (first, second, *_) = (*view.blocks, (), ())
+        answered = len(second) == 1 and second[0].message.role == "assistant"
+        free = len(first) == 1 and first[0].opens and not first[0].pin and len(view.rounds) > 1
+
+        return TrimResult(view, (Drop(first[0].sources),) if free and answered else ())
+
+
+def starts_anywhere(view, ctx):
+    return StartsAnywhere()(view, ctx)
+
+
+@frozen(repr=False)
+class KeepsAnswers(Strategy):
+    def __call__(self, view, ctx, /):
+        return [item for item in view if item.message.role != "user"]
+
+
+def keeps_answers(view, ctx):
+    return KeepsAnswers()(view, ctx)
+
+
+def questions(view):
+    return [item for item in view if item.message.role == "user"]
+
+
+def without_questions(opening):
+    return lambda view, ctx: drop(view, questions(view), reason="a question", opening=opening)
+
+
+@frozen(repr=False)
+class WithoutQuestions(Strategy):
+    opening: str
+
+    def __call__(self, view, ctx, /):
+        return without_questions(self.opening)(view, ctx)
+
+
 class TestCheckStrategy:
     @pytest.mark.parametrize(
         ("strategy", "law"),
@@ -180,12 +224,36 @@ class TestCheckStrategy:
         assert f"the law of {law}: " in str(failed.value)
         assert "\nthe log:\n" in str(failed.value)
 
-    def test_holds_a_class_to_idempotence(self):
+    @pytest.mark.parametrize("make", [NeverSettles, lambda: never_settles])
+    def test_holds_what_gives_a_result_to_idempotence(self, make):
         """
-        A strategy of its own class is held to more than a function is.
+        A class and a function of the same effect are judged alike.
         """
         with pytest.raises(AssertionError, match="the law of idempotence"):
-            check_strategy(NeverSettles())
+            check_strategy(make())
+
+    @pytest.mark.parametrize("make", [StartsAnywhere, lambda: starts_anywhere])
+    def test_finds_a_view_that_starts_on_an_assistant(self, make):
+        """
+        Of a class and of a function, where each gives a result.
+        """
+        with pytest.raises(AssertionError, match="the law of valid: the view starts on entry"):
+            check_strategy(make())
+
+    @pytest.mark.parametrize("make", [KeepsAnswers, lambda: keeps_answers])
+    def test_leaves_the_items_to_what_lists_them(self, make):
+        """
+        A class that lists items is as free as a function.
+        """
+        check_strategy(make(), examples=60)
+
+    @pytest.mark.parametrize("opening", ["question", "next"])
+    @pytest.mark.parametrize("make", [without_questions, WithoutQuestions])
+    def test_passes_what_drops_by_the_results_of_ours(self, make, opening):
+        """
+        `results.drop` leaves no assistant first, whoever calls it.
+        """
+        check_strategy(make(opening), examples=60)
 
     @pytest.mark.parametrize(
         "strategy",

@@ -123,6 +123,8 @@ __all__ = [
     "written_back",
 ]
 
+__version__ = "0.1.0"  # which pyproject.toml reads
+
 _MODULES = frozenset({"asking", "declared", "formats", "stores", "testing", "tokens", "tools"})
 
 

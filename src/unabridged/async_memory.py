@@ -7,7 +7,8 @@ the list of names, each with its arguments and their types once more.
 
 import asyncio
 import inspect
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import Any, Literal, Self, TypeVar, cast, overload
 
@@ -77,15 +78,17 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> None:
         super().__init__(thread, strategy, budget, count, ask, search, retry_after, sync=False)
-        store = InMemoryStore() if store is None else store
+        given, store = store, InMemoryStore() if store is None else store
         checked_store(store)
         self._store = _awaited(store)
+        self._given = self._store if given is None else given
         self._guards = takes_incarnation(self._store)
         self._keeper = Keeper(thread)
-        self._closes = True
+        self._closes = given is None  # what was handed over is closed by whoever opened it
+        self._process = os.getpid()
         self._lock = asyncio.Lock()
         self._asking = asyncio.Lock()  # held while an endpoint counts
         self._asked = Asked()
@@ -104,7 +107,7 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> Self:
         """
         As `Memory.open`; not awaited, and an async context manager.
@@ -114,8 +117,8 @@ class AsyncMemory(Settings):
         checked_path(path)
         store = SqliteStore(path)
         try:
-            return cls(
-                store,
+            memory = cls(
+                InThread(store),
                 thread,
                 strategy,
                 budget=budget,
@@ -127,6 +130,9 @@ class AsyncMemory(Settings):
         except BaseException:
             store.close()
             raise
+        memory._closes = True
+
+        return memory
 
     async def append(
         self, *messages: Message, pin: bool = False, expect: int | None = None
@@ -195,7 +201,7 @@ class AsyncMemory(Settings):
         """
         return await self._drive(self._keeper.diff(a, b))
 
-    async def context(
+    async def context(  # noqa: PLR0913  how a context is wanted
         self,
         strategy: "StrategyLike | None" = None,
         *,
@@ -203,11 +209,14 @@ class AsyncMemory(Settings):
         replace: bool | None = None,
         system: str | Message | None = None,
         hide_system: bool = False,
+        previous: str | None = None,
     ) -> TrimResult:
         """
         As `Memory.context`.
         """
-        wish = self._wish(strategy, query, replace, system, hide_system=hide_system)
+        wish = self._wish(
+            strategy, query, replace, system, hide_system=hide_system, previous=previous
+        )
         return await self._drive(self._keeper.context(wish))
 
     @overload
@@ -336,16 +345,17 @@ class AsyncMemory(Settings):
             search=self._search,
             retry_after=self._retry_after,
         )
-        other._closes = False
+        other._given = self._given
+        other._keeper = Keeper(name, self._keeper.breakers)
 
         return other
 
     @property
-    def store(self) -> AsyncStore:
+    def store(self) -> AsyncStore | Store:
         """
-        As `Memory.store`.
+        The store that was handed over, sync or async; of a memory that opened one itself, awaited.
         """
-        return self._store
+        return self._given
 
     async def threads(self) -> tuple[str, ...]:
         """
@@ -371,7 +381,7 @@ class AsyncMemory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> Self:
         """
         As `Memory.from_dict`.
@@ -396,8 +406,11 @@ class AsyncMemory(Settings):
         """
         As `Memory.close`.
         """
+        self._keeper.let_go()
         if self._closes:
             await self._store.close()
+        elif isinstance(self._store, InThread) and self._store is not self._given:
+            await self._store.rest()
 
     async def __aenter__(self) -> Self:
         return self
@@ -416,6 +429,9 @@ class AsyncMemory(Settings):
         if self._loop is not loop:  # a lock is bound to its loop; scripts run one after another
             self._loop, self._lock, self._running = loop, asyncio.Lock(), set()
             self._asking, self._asked = asyncio.Lock(), Asked()
+        if self._process != os.getpid():
+            self._process = os.getpid()
+            self._keeper.renew()
         me = asyncio.current_task()
         if me in self._running:
             raise ConfigError(CALLED_ITSELF)
@@ -441,6 +457,7 @@ class AsyncMemory(Settings):
         """
         As `Memory._asked_of`.
         """
+        call: Callable[[], Any] = int  # nothing is called for counts
         if isinstance(request, Count):
             self._asked.refuse_a_call_back()
         else:
@@ -448,12 +465,12 @@ class AsyncMemory(Settings):
         me = asyncio.current_task()
         self._running.discard(me)
         try:
-            if not isinstance(request, Count):
-                answer = call()
-                return checked(request, await answer if inspect.isawaitable(answer) else answer)
-            async with self._asking:
-                with self._asked.now():
-                    return await acounted(request)
+            if isinstance(request, Count):
+                async with self._asking:
+                    with self._asked.now():
+                        return await acounted(request)
+            answer = call()
+            return checked(request, await answer if inspect.isawaitable(answer) else answer)
         finally:
             self._running.add(me)
 

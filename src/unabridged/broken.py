@@ -9,7 +9,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from unabridged.items import Item
-from unabridged.messages import Message
 from unabridged.records import Change, Hold, Insert
 from unabridged.spans import Span
 
@@ -44,14 +43,14 @@ def _culprit(result: "TrimResult", sent: tuple[Item, ...]) -> str:
     Whoever put what now stands at the break there, or took what stood there before.
     """
     place = result.kept.messages
-    was, now = result.previous[place], sent[place]
+    now = sent[place]
     if not now.sources:
         put_in = [c for c in result.changes if isinstance(c, Insert) and c.into == now.message]
         return _step(put_in[-1]) if put_in else "another system prompt"
     if now.stands_in and (folds := _naming(result, now.first)):
         return _step(folds[-1])
     since = sent[place - 1].first if place else 0
-    seq = _entry_of(result, was, since)
+    seq = _entry_of(result, place, since)
     if seq and (changes := _naming(result, seq)):
         return _step(changes[-1])
     if now.pin == "held" and (holds := _naming(result, now.first, holds=True)):
@@ -84,12 +83,12 @@ def _naming(result: "TrimResult", seq: int, *, holds: bool = False) -> list[Chan
     ]
 
 
-def _entry_of(result: "TrimResult", message: Message, since: int) -> int:
+def _entry_of(result: "TrimResult", place: int, since: int) -> int:
     """
-    The entry that the message was, the first of them after entry *since*; 0 if it was none.
+    The entry that stood at that place before, the first after entry *since*; 0 if it was none.
     """
     for item in result.before.loaded:
-        if item.first > since and item.message == message:
+        if item.first > since and result.stood_before(place, item.message):
             return item.first
 
     return 0

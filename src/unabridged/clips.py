@@ -7,8 +7,8 @@ it stands in for its entry, it is known again, and can be clipped shorter.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
 from attrs import evolve
 
@@ -23,6 +23,7 @@ from unabridged.pipeline import Pipeline, Strategy
 from unabridged.results import TrimResult, rewrite
 from unabridged.text import brief
 from unabridged.tokens import TokenCounter, kept
+from unabridged.tokens.digests import digest
 from unabridged.tokens.from_client import FromClient
 from unabridged.views import View
 
@@ -40,12 +41,12 @@ __all__ = [
 ]
 
 KEY = "unabridged.clipped"
-MADE = 4_096
+MADE = 16
 
-# What became of the newest messages that were clipped, by all that it follows from: a text is
-# cut and counted once, not on each turn.
-_MADE: dict[Hashable, Message] = {}
-_ONE_AT_A_TIME = Lock()
+# What became of messages that were clipped, by all that it follows from: a text is cut and counted
+# once, not on each turn. It is kept with the message, for as long as anybody has that, and is
+# found here for an equal one as long as anybody has what was made.
+_MADE: WeakValueDictionary[Hashable, Message] = WeakValueDictionary()
 CLEARED = "cleared"  # how a piece of which nothing is left was clipped
 
 Known = Mapping[str, Any]
@@ -109,17 +110,27 @@ class Clip(Strategy, ABC):
         # what an endpoint has not counted yet counts roughly, and is clipped better tomorrow
         if leans_on is None or isinstance(getattr(count, "counter", None), FromClient):
             return self._shortened(view, item, count)
-        key = self, item.message, item.first, item.stands_in, count, leans_on
+        key = self, item.first, item.stands_in, count, leans_on
+        made: dict[Hashable, Message | None]
         try:
-            known = _MADE.get(key)
+            made = item.message._made  # noqa: SLF001  a place of ours
+        except AttributeError:
+            made = {}
+            object.__setattr__(item.message, "_made", made)
+        try:
+            if key in made:
+                return made[key] or item.message
         except TypeError:  # an option that cannot be hashed
             return self._shortened(view, item, count)
+        anywhere = digest(item.message), *key
+        known = _MADE.get(anywhere)
         if known is None:
             known = self._shortened(view, item, count)
-            with _ONE_AT_A_TIME:
-                if len(_MADE) >= MADE:
-                    _MADE.pop(next(iter(_MADE)))
-                _MADE[key] = known
+            if known is not item.message:
+                _MADE[anywhere] = known
+        if len(made) >= MADE:
+            made.pop(next(iter(made)), None)
+        made[key] = None if known is item.message else known  # nothing that refers to itself
 
         return known
 

@@ -1,14 +1,17 @@
 """
-Records to JSON and back, format versions 1 and 2.
+Records to JSON and back, format versions 1 to 3.
 
 What is written here is read for ever: a new shape gets a new version number,
 and `tests/data/format_v….jsonl` hold one record of each kind to prove it. A
 record is written in the first version that has its kind, so that an older
-library reads all that it can: version 2 added "forked". Damaged data, or a
-version that is not known, is a `CorruptLogError` that says what is wrong.
+library reads all that it can: version 2 added "forked", version 3 that a fold
+says whether it is a summary. The text that a store keeps is version 4, whatever
+the kind: it ends with a checksum of all that stands before it. Damaged data, or
+a version that is not known, is a `CorruptLogError` that says what is wrong.
 """
 
 import json
+import zlib
 from collections.abc import Mapping
 from typing import Any, assert_never
 
@@ -61,27 +64,32 @@ __all__ = [
     "span_to_json",
 ]
 
-VERSION = 2
-_SINCE = {"forked": 2}
+VERSION = 4
+_SINCE = {"forked": 2, "summary": 3}
+_SUMMED, _SUM = 4, ',"sum":'
 
 
-def record_text(record: Record) -> str:
+def record_text(record: Record, beside: bytes = b"") -> str:
     """
-    One line of JSON: what a store keeps.
+    One line of JSON with a checksum: what a store keeps.
 
-    Lone surrogates and NUL are escaped, so any store of text can hold it.
+    What a store keeps *beside* the text may be covered by the checksum too. Lone
+    surrogates and NUL are escaped, so any store of text can hold it.
 
-    >>> from unabridged import user
-    >>> from unabridged.records import Appended, Record
-    >>> record_text(Record(1, 0.5, Appended(1, user("hi"))))
-    '{"v":1,"rec":1,"at":0.5,"kind":"appended","seq":1,"message":{"role":"user","parts":["hi"]}}'
+    >>> from unabridged.records import Record, Reverted
+    >>> record_text(Record(2, 0.5, Reverted(1)))
+    '{"v":4,"rec":2,"at":0.5,"kind":"reverted","of":1,"sum":4025186013}'
     """
-    return json_text(record_to_json(record))
+    data = record_to_json(record)
+    data["v"] = VERSION
+    text = json_text(data)[:-1]
+
+    return f"{text}{_SUM}{_checksum(text, beside)}}}"
 
 
-def record_of_text(text: str | bytes) -> Record:
+def record_of_text(text: str | bytes, beside: bytes = b"") -> Record:
     """
-    The record that `record_text` wrote.
+    The record that `record_text` wrote; *beside* is what was given there.
 
     Raises:
         CorruptLogError: the text is damaged, or written by a later version.
@@ -94,11 +102,27 @@ def record_of_text(text: str | bytes) -> Record:
     """
     try:
         data = json.loads(text)
+        if isinstance(data, dict) and data.get("v") == VERSION:
+            _verify(text if isinstance(text, str) else text.decode(), beside)
     except (TypeError, ValueError, RecursionError) as error:
         msg = f"damaged record: not JSON, {cause(error)}"
         raise CorruptLogError(msg) from error
 
     return record_from_json(data)
+
+
+def _verify(text: str, beside: bytes) -> None:
+    start, mark, stop = text.rpartition(_SUM)
+    if not mark:
+        msg = "damaged record: its checksum is missing"
+        raise CorruptLogError(msg)
+    if stop != (found := f"{_checksum(start, beside)}}}"):
+        msg = f"damaged record: its checksum is {found[:-1]}, not {stop[:-1]:.12} as it says"
+        raise CorruptLogError(msg)
+
+
+def _checksum(text: str, beside: bytes) -> int:
+    return zlib.crc32(text.encode(), zlib.crc32(beside))
 
 
 def record_to_json(record: Record) -> Data:
@@ -120,6 +144,8 @@ def record_to_json(record: Record) -> Data:
         case Compacted(changes, upto):
             data |= {"kind": "compacted", "upto": upto}
             data["changes"] = [change_to_json(change) for change in changes]
+            if any("summary" in change for change in data["changes"]):
+                data["v"] = _SINCE["summary"]
         case Noted(notes):
             data |= {"kind": "noted", "notes": [note_to_json(note) for note in notes]}
         case Reverted(rec):
@@ -159,13 +185,7 @@ def record_from_json(data: Mapping[str, Any]) -> Record:
 
 def _record(data: Mapping[str, Any]) -> Record:
     keys = {**data}
-    version = keys.pop("v")
-    if type(version) is not int or not 1 <= version <= VERSION:
-        msg = (
-            f"format version {brief(version)} is not known here ({VERSION} is); "
-            "upgrade `unabridged`"
-        )
-        raise ConfigError(msg)
+    version = _version(keys)
     rec, at, kind = number(keys.pop("rec")), keys.pop("at"), keys.pop("kind")
     if type(at) is not float and type(at) is not int:
         msg = f"'at' is no time but {brief(at)}"
@@ -194,3 +214,17 @@ def _record(data: Mapping[str, Any]) -> Record:
         raise ConfigError(msg)
 
     return Record(rec, at, body)
+
+
+def _version(keys: Data) -> int:
+    version = keys.pop("v")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        msg = (
+            f"format version {brief(version)} is not known here ({VERSION} is); "
+            "upgrade `unabridged`"
+        )
+        raise ConfigError(msg)
+    if version >= _SUMMED:
+        number(keys.pop("sum"))  # of the text: whoever has that has looked at it
+
+    return version

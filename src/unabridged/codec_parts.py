@@ -54,6 +54,8 @@ def change_to_json(change: Change) -> Data:
         data["step"] = change.step
     if change.replace:
         data["replace"] = True
+    if isinstance(change, Fold) and change.summary is not None:
+        data["summary"] = change.summary
 
     return data
 
@@ -87,6 +89,7 @@ def change_of(data: Mapping[str, Any]) -> Change:
         keys["into"] = message_of(keys["into"])
     number(keys.get("after", 0))
     flag(keys.get("replace", False))
+    flag(keys.get("summary", False))
     words(keys.get("reason", ""))
     words(keys.get("step", ""))
     match kind:

@@ -42,7 +42,7 @@ __all__ = [
 VERSION = 2  # 2 added the id
 _READ = (1, VERSION)
 PARTS = {
-    "pins": ("hand", "role", "guarded"),
+    "pins": ("hand", "role", "guarded", "compactions"),
     "notes": ("notes",),
     "view": (
         *("decided", "decided_seq", "folds", "gone", "late", "undone", "skipped", "lost"),
@@ -52,7 +52,7 @@ PARTS = {
 }
 _WITHOUT_THINKER = 9  # numbers in the links, before there were more
 _FIELDS: dict[str, Callable[[ThreadState], tuple[Any, ...]]] = {
-    "pins": attrgetter("hand", "role", "guarded"),
+    "pins": attrgetter(*PARTS["pins"]),
     "notes": lambda state: (state.notes,),
     "view": attrgetter(*PARTS["view"]),
     "id": lambda state: (state.id,),
@@ -228,6 +228,7 @@ _WRITERS: dict[str, Any] = {
     "role": span_to_json,
     "guarded": span_to_json,
     "lost": span_to_json,
+    "compactions": span_to_json,
     "decided": int,
     "decided_seq": int,
     "folds": lambda folds: [change_to_json(fold) for fold in folds],
@@ -245,6 +246,7 @@ _READERS: dict[str, Any] = {
     "role": span_of,
     "guarded": span_of,
     "lost": span_of,
+    "compactions": span_of,
     "decided": number,
     "decided_seq": number,
     "folds": _folds,

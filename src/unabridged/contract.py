@@ -66,10 +66,11 @@ class Ask:
     A question for a model: tell what *items* hold, given the *previous* summary.
 
     `messages` is a request ready to be sent; an answer is the text of the
-    model's reply. *max_tokens* is how long that may be (let the model write
-    twice as much, so that what is too long comes whole and can be shortened),
-    and *window* what the model takes in one request with its reply, both in
-    tokens (0: no limit).
+    model's reply. *purpose* says in a word what it is for, *model* which model
+    was wished for ("": any), *prompt* what to tell it. *max_tokens* is how long the
+    answer may be (let the model write twice as much, so that what is too long
+    comes whole and can be shortened), and *window* what the model takes in one
+    request with its reply, both in tokens (0: no limit).
 
     >>> from unabridged.testing import user, view_of
     >>> ask = Ask(tuple(view_of([user("I am Ana")])))
@@ -145,7 +146,7 @@ class Refused:
     """
     Word to whoever answers that the answer to *ask* was of no use, and *why*; nothing is sent back.
 
-    A memory with `retry_after=` counts it as a failure of the model.
+    A memory lets such a request rest, or with `retry_after=` the model.
 
     >>> Refused(Ask(()), "the answer is empty").why
     'the answer is empty'

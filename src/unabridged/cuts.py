@@ -8,11 +8,12 @@ message and the user message that opened a round are treated alike everywhere.
 
 from collections.abc import Iterable
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from unabridged.cutting.summaries_stay import Untold, with_all_summaries, with_summaries
 from unabridged.items import Item, Unloaded
 from unabridged.links import is_bare_result
-from unabridged.must import CutRules, Must, Opening, block_of_opener, bring, must_stay
+from unabridged.must import CutRules, Must, Opening, block_of_opener, bring, brings, must_stay
 from unabridged.overrun import Overrun
 from unabridged.spans import NOTHING, Span
 from unabridged.states import PINNED_ROLES
@@ -39,13 +40,15 @@ class Cut:
     """
     A cut of a view: the entries that leave, the first one kept of the suffix, what is over.
 
-    *moved* says that the cut is new and not the one of the note.
+    *moved* says that the cut is new and not the one of the note, *untold* which
+    summaries had to leave.
     """
 
     dropped: Span
     first: int = 0
     moved: bool = field(default=False)
     over: Overrun | None = None
+    untold: Untold | None = None
 
 
 def closed(view: View, chosen: Iterable[int], rules: CutRules) -> set[int]:
@@ -64,18 +67,42 @@ def closed(view: View, chosen: Iterable[int], rules: CutRules) -> set[int]:
             brought: dict[int, str] = {}
             bring(view, block.start, brought)
             kept.update(brought)
-            opened = True
+            opened = brings(view, block.start)  # instructions open nothing
         kept.update(block)
 
     return kept
 
 
-def cut(view: View, limit: int, weigh: Weigh | None, unit: str, rules: CutRules) -> Cut:
+def cut(  # noqa: PLR0913  the one cut that weighs
+    view: View,
+    limit: int,
+    weigh: Weigh | None,
+    unit: str,
+    rules: CutRules,
+    *,
+    room: int | None = None,
+) -> Cut:
     """
     The cut of *view* that keeps at most *limit*, each message weighing what *weigh* says (or 1).
+
+    Summaries stay where they and what must stay fit *room*, by default the limit.
     """
     must = must_stay(view, rules)
     scales = Scales(view, weigh, frozenset() if rules.count_pins else must.pinned)
+    if not view.summaries or rules.folded:
+        return _cut(view, limit, scales, must, unit, rules)
+    room = limit if room is None else room
+    must, untold = with_summaries(view, must, room, scales, unit)
+    done = _cut(view, limit, scales, must, unit, rules)
+    if untold is None or untold.entries.isdisjoint(done.dropped):
+        return done
+
+    return evolve(done, untold=evolve(untold, entries=untold.entries & done.dropped))
+
+
+def _cut(  # noqa: PLR0913  the cut above, once it is known what must stay
+    view: View, limit: int, scales: Scales, must: Must, unit: str, rules: CutRules
+) -> Cut:
     base = sum(map(scales, must.places))
     if rules.start and (standing := _standing(view, limit, scales, must, rules)):
         return standing
@@ -86,7 +113,7 @@ def cut(view: View, limit: int, weigh: Weigh | None, unit: str, rules: CutRules)
     if rules.down_to is not None and rules.down_to < limit:
         low = suffix(view, rules.down_to, base, scales, must, rules) or high
     start, widened, opener = low
-    if rules.opening == "next":
+    if rules.opening == "next" or rules.aligned:
         start = _next_head(view, start)
     if opener is None:
         below = _below(view, start, must, rules)
@@ -96,7 +123,9 @@ def cut(view: View, limit: int, weigh: Weigh | None, unit: str, rules: CutRules)
             below.update(block_of_opener(view, opener))
     if widened:
         base = sum(map(scales, (*below, *range(start, view.size))))
-    over = _overrun(view, limit, base, scales, must, unit, widened)
+    whole = rules.by == "rounds" and rules.newest == "whole"
+    why = "of the newest round" if whole else "the cut falls into its block"
+    over = _overrun(view, limit, base, scales, must, unit, widened, why)
     first = _first_from(view, start)
 
     return Cut(_left(view, start, below, first), first, moved=True, over=over)
@@ -106,21 +135,26 @@ def cut_rounds(view: View, last: int, rules: CutRules) -> Cut:
     """
     The cut of *view* that keeps the last rounds, *last* of them.
 
-    A round of pins alone counts as none; a preamble counts as one. Without a
-    user's message in the view, blocks are counted.
+    A round of pins or summaries alone counts as none; a preamble counts as one.
+    Without a user's message in the view, blocks are counted.
     """
     must = must_stay(view, rules)
+    free = frozenset() if rules.count_pins else must.pinned
+    if view.summaries and not rules.folded:
+        must, told = with_all_summaries(view, must)
+        free |= told
     if rules.start and (place := view.find(rules.start)) >= 0:
         start = view.block_at(place).start
-        if _rounds_from(view, start, last, must, rules) is None:
+        if _rounds_from(view, start, last, free) is None:
             return Cut(_left(view, start, _early(must, start)), rules.start)
-    high = _rounds_from(view, 0, last, must, rules)
+    high = _rounds_from(view, 0, last, free)
     if high is None:
         return Cut(NOTHING)
     low = last if rules.down_to is None else rules.down_to
-    start = high if low >= last else _rounds_from(view, 0, low, must, rules) or high
+    start = high if low >= last else _rounds_from(view, 0, low, free) or high
+    if rules.aligned:
+        start = _next_head(view, start)
     below = _early(must, start)
-    free = () if rules.count_pins else must.pinned
     by_blocks = view.find(view.log.links.asked) < 0
     extra = {
         view.block_at(place).start if by_blocks else view.at(place).opener
@@ -135,19 +169,21 @@ def cut_rounds(view: View, last: int, rules: CutRules) -> Cut:
     return Cut(_left(view, start, below), _first_from(view, start), moved=True, over=over)
 
 
-def _rounds_from(view: View, floor: int, last: int, must: Must, rules: CutRules) -> int | None:
+def _rounds_from(view: View, floor: int, last: int, free: frozenset[int]) -> int | None:
     """
     Where the last *last* rounds start; None if there are no more of them from *floor* on.
+
+    Rounds of places that are *free* count as none.
     """
     by_blocks = view.find(view.log.links.asked) < 0
     stop, count, counts = view.size, 0, False
     for start in view.starts():
         if start < floor:
             return None
-        pinned = not rules.count_pins and must.pinned.issuperset(range(start, stop))
-        if count == last and not pinned:
+        counted = not free.issuperset(range(start, stop))
+        if count == last and counted:
             return stop
-        counts = counts or not pinned
+        counts = counts or counted
         if by_blocks or view.at(start).opens:
             count, counts = count + counts, False
         stop = start
@@ -170,6 +206,7 @@ def _standing(view: View, limit: int, scales: Scales, must: Must, rules: CutRule
         raise Unloaded  # all from the cut on is weighed
     start = view.block_at(place).start
     below = _below(view, start, must, rules)
+    limit -= rules.beside
     if sum(map(scales, below)) + scales.all_from(start, limit) > limit:
         return None
 
@@ -260,10 +297,11 @@ def _overrun(  # noqa: PLR0913  every number that the message names
     must: Must,
     unit: str,
     widened: tuple[int, ...],
+    why: str = "",
 ) -> Overrun | None:
     if needed <= limit:
         return None
-    reasons = {**dict.fromkeys(widened, "the cut falls into its block"), **must.places}
+    reasons = {**dict.fromkeys(widened, why), **must.places}
     sizes = sorted(((scales(place), place) for place in reasons), reverse=True)
 
     return Overrun(

@@ -144,7 +144,8 @@ def fork(thread: str, name: str, at: int | None, seen: str = "") -> Calls[Receip
         raise ConfigError(taken)
     unable = StoreError(
         f"fork: the store of thread {brief(thread)} cannot make forks: it began thread "
-        f"{brief(name)} without what that goes on from; `Store.append` says what it has to do with a Forked"
+        f"{brief(name)} without what that goes on from; `Store.append` says what it has to do "
+        "with a Forked"
     )
     only = {"expect": 0, "incarnation": state.incarnation}
     try:

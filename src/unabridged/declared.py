@@ -50,6 +50,7 @@ __all__ = ["from_data", "register", "to_data"]
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])
 
+NAMES = 1_000  # characters of the names that an error lists
 VALUES = 100_000  # in the description of a strategy
 
 _CLASSES: dict[str, Any] = {
@@ -166,7 +167,7 @@ def from_data(data: Any) -> Strategy:
     >>> from_data({"use": "Window", "latest": 4})
     Traceback (most recent call last):
     unabridged.errors.ConfigError: declared: Window has no option `latest`; it has last, \
-down_to, at_least, opening, by, straddle, pin_system, count_pins, strict, replace
+down_to, at_least, opening, by, straddle, newest, pin_system, count_pins, strict, replace
     """
     bounded(data, "declared", VALUES)
     found = _read(data)
@@ -235,9 +236,8 @@ def _value(name: str, value: Any, field: Any) -> Any:
         return from_data(value)  # a counter is refused here, too
     if isinstance(value, str) and value not in {*_CLASSES, *_FUNCTIONS}:
         msg = (
-            f"declared: {name} cannot take {brief(value)} for `{field.name}`: text in its "
-            "place is a "
-            f"registered name, one of {_names()}; a number has no quotes"
+            f"declared: {name} cannot take {brief(value)} for `{field.name}`: text in its place "
+            f"is a registered name, one of {_names()}; a number has no quotes"
         )
         raise ConfigError(msg)
     if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):
@@ -279,7 +279,7 @@ def _known(name: str) -> Any:
 
 
 def _names() -> str:
-    return ", ".join(sorted([*_CLASSES, *_FUNCTIONS]))
+    return short(", ".join(sorted([*_CLASSES, *_FUNCTIONS])), NAMES)
 
 
 def _options(strategy: Any) -> dict[str, Any]:

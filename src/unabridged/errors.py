@@ -26,6 +26,8 @@ UnabridgedError
 Every message says which step, what was wrong, which numbers, and what to do.
 """
 
+from typing import Self
+
 __all__ = [
     "BudgetError",
     "CallError",
@@ -106,8 +108,21 @@ class OutcomeError(StrategyError):
     """
     A step returned something that is not an outcome, or a model what is no answer.
 
-    An answer that was cut off, refused, or has no words is none.
+    An answer that was cut off, refused, or has no words is none. *answered* says
+    that a model did answer: then it is not asked the same again at once.
     """
+
+    answered = False
+
+    @classmethod
+    def of_answer(cls, why: str) -> Self:
+        """
+        The error about an answer that a model gave.
+        """
+        error = cls(why)
+        error.answered = True
+
+        return error
 
 
 class PairingError(StrategyError):

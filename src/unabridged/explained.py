@@ -42,9 +42,16 @@ def reason_lines(before: View, changes: Iterable[Change], after: View, seq: int)
     place = after.find(seq)
     if place >= 0 and (item := after.at(place)).pin:
         told = True
-        yield f"entry {seq} stays: pinned" + ("" if item.pin == "held" else f" by {item.pin}")
+        yield f"entry {seq} stays: {_pinned(item.pin)}"
     if not told:
         yield f"entry {seq} is in the view as it was appended"
+
+
+def _pinned(pin: str) -> str:
+    if pin == "compaction":
+        return "it holds a provider's compaction item, which stands for what came before it"
+
+    return "pinned" if pin == "held" else f"pinned by {pin}"
 
 
 def _in_the_log(before: View, seq: int) -> Iterator[str]:
@@ -89,8 +96,7 @@ def explanation(result: "TrimResult") -> str:
     pins = [str(item.sources) for item in after if item.pin and item.sources]
     if pins:
         lines.append(f"pinned: {', '.join(pins)}")
-    if result.previous:
-        kept = result.kept
+    if (kept := result.kept).out_of:
         lines.append(
             f"prefix: {kept.messages} of the {kept.out_of} messages sent before are its "
             f"beginning ({kept.tokens:_} tokens)"

@@ -6,6 +6,7 @@ What a person took out is not given, unless that is asked for.
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from attrs import field, frozen
 
@@ -143,16 +144,15 @@ def _entry(thread: str, handle: Handle, *, retracted: bool) -> Work[Entry]:
         raise ConfigError(msg)
     if not retracted and seq in state.retracted:
         msg = (
-            f"fetch: entry {seq} was taken out of thread {brief(thread)} by hand (retract, "
-            "rewind or "
-            "clear); only people read it, by retracted=True"
+            f"fetch: entry {seq} was taken out of thread {brief(thread)} by hand (retract, rewind "
+            "or clear); only people read it, by retracted=True"
         )
         raise ConfigError(msg)
     found = yield Do("entries", (thread, Span.one(seq)))
     if not found:
         msg = (
-            f"fetch: entry {seq} of thread {brief(thread)} was deleted; its store keeps only "
-            "the newest"
+            f"fetch: entry {seq} of thread {brief(thread)} was deleted; its store keeps only the "
+            "newest"
         )
         raise ConfigError(msg)
     entry: Entry = found[0]
@@ -365,6 +365,7 @@ def _words(query: object, name: str) -> tuple[str, ...]:
 
 
 def _names(exclude: object) -> tuple[str, ...]:
+    names: tuple[Any, ...]
     try:
         names = (exclude,) if isinstance(exclude, str) else tuple(exclude)  # type: ignore[arg-type]
     except Exception:  # noqa: BLE001  whatever it is, it is no names

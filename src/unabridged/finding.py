@@ -40,6 +40,9 @@ class Found(NamedTuple):
     The first *places* of words in a text, how many *hits* there are, and the *effort* it took.
 
     *stop* is the end of what was searched.
+
+    >>> Found([range(2)], 1, 9, 18).stop
+    9
     """
 
     places: list[range]

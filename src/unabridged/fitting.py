@@ -18,7 +18,7 @@ from unabridged.json_values import json_of
 from unabridged.messages import Message
 from unabridged.records import Drop, Fold, Note
 from unabridged.results import rewrite
-from unabridged.spans import Span
+from unabridged.spans import NOTHING, Span
 from unabridged.views import View, apply
 
 __all__ = ["Clips", "Fitted", "fit"]
@@ -109,16 +109,24 @@ def _clipped_before(view: View, clips: Clips) -> tuple[Fold, ...]:
 def _fitted(view: View, done: Cut, clips: Clips, cut: Callable[[View], Cut]) -> Fitted:
     """
     The cut once what must stay is clipped, by one clip after the other until it fits.
+
+    So too where a summary would have to leave, if clips can make room for it.
     """
-    folds: list[Fold] = []
+    first, folds = done, list[Fold]()
     used = 0
-    while done.over is not None and used < len(clips.steps):
+    while (done.over or done.untold) and used < len(clips.steps):
         made = clips.changes(used, view, apply(view, [Drop(done.dropped)]))
         view = apply(view, made)
         folds += made
         done = cut(view)
         used += 1
+    if done.untold is not None and first.over is None and done.untold.entries == _untold(first):
+        return Fitted(first)
     sources = Span.union(fold.sources for fold in folds) - done.dropped
     notes = (Note(KIND, clips.step, json_of({"clips": used}), sources),) if sources else ()
 
     return Fitted(done, tuple(folds), notes)
+
+
+def _untold(done: Cut) -> Span:
+    return NOTHING if done.untold is None else done.untold.entries

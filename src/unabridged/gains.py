@@ -39,7 +39,7 @@ def worth(  # noqa: PLR0913  the cut, and all it was made by
     """
     if at_least is None or not (done.moved or gain) or not (done.dropped or gain):
         return done
-    before = _standing(view, rules)
+    before = _standing(view, rules, done)
     leaves = done.dropped - before.dropped
     back = before.dropped - done.dropped
     gain -= sum(count(view.at(place).message) for place in {view.find(seq) for seq in back})
@@ -71,15 +71,20 @@ def gained(view: View, folds: Iterable[Fold], count: Weigh) -> int:
     return sum(count(view.at(view.find(seq)).message) - size for seq, size in last.items())
 
 
-def _standing(view: View, rules: CutRules) -> Cut:
+def _standing(view: View, rules: CutRules, done: Cut) -> Cut:
     """
     The cut that was noted before, whatever it keeps; without one nothing leaves.
+
+    It keeps the summaries that the cut *done* keeps.
     """
     place = view.find(rules.start) if rules.start else -1
     if place < 0:
         return Cut(NOTHING)
     start = view.block_at(place).start
-    must = must_stay(view, rules).places
+    must = {**must_stay(view, rules).places}
+    for item in view.summaries:
+        if not item.sources <= done.dropped:
+            must[view.find(item.first)] = "a summary"
     kept = {place for place in must if place < start}
     if rules.opening == "question":
         opens = next((place for place in range(start, view.size) if place not in must), None)
@@ -89,7 +94,10 @@ def _standing(view: View, rules: CutRules) -> Cut:
         kept.update(brought)
     kept.update(range(start, view.size))
 
-    return Cut(view.sources - Span.union(view.at(place).sources for place in kept), rules.start)
+    dropped = view.sources - Span.union(view.at(place).sources for place in kept)
+    untold = done.untold if done.untold and done.untold.entries <= dropped else None
+
+    return Cut(dropped, rules.start, untold=untold)
 
 
 def _weight(view: View, done: Cut, count: Weigh, rules: CutRules, unit: str) -> int:
@@ -101,6 +109,8 @@ def _weight(view: View, done: Cut, count: Weigh, rules: CutRules, unit: str) -> 
         return sum(count(item.message) for item in after)
     pins = () if rules.count_pins else must_stay(view, rules).pinned
     pinned = {_called(view.at(place)) for place in pins}
+    if unit == "rounds":
+        pinned |= {_called(item) for item in view.summaries}
     free = [_called(item) not in pinned for item in after]
     if unit == "messages":
         return sum(free)

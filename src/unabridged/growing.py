@@ -9,9 +9,9 @@ from attrs import frozen
 
 from unabridged.contract import Ask, Refused
 from unabridged.items import Item
+from unabridged.log.kept_notes import KEPT_NOTES
 from unabridged.messages import Message
 from unabridged.spans import NOTHING, Span
-from unabridged.states import KEPT_NOTES
 from unabridged.telling import Blocks, Teller
 from unabridged.trees import Node, due, standing
 

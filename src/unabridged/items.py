@@ -15,10 +15,15 @@ __all__ = ["Block", "Item", "Round", "Unloaded", "add_start", "block_starts"]
 @frozen
 class Item:
     """
-    A message as it stands in a view, with the entries it stands for.
+    A *message* as it stands in a view, with the entries it stands for, its *sources*.
 
-    *pin* is "" or why it stays: "role", "hand", "held". An item that was put
-    in has no sources and stands after the block of entry *after*.
+    *pin* is "" or why it stays: "role", "hand", "held", "spared" (by `Sparing`), or
+    "compaction" (the newest one that a provider made of all before it). An item that was put
+    in has no sources and stands after the block of entry *after*. *stands_in*
+    says that a change made it, in place of what was appended, *summary* that it tells
+    of what it stands for, and leaves last, and *score* how well it matched where it
+    was recalled. *head* is the first entry of its block, *opener* the entry that
+    opened its round; 0 is none.
 
     >>> from unabridged.testing import user, view_of
     >>> view_of([user("hi")])[0].sources
@@ -33,6 +38,7 @@ class Item:
     score: float | None = None
     head: int = field(default=0, eq=False, repr=False, kw_only=True)
     opener: int = field(default=0, eq=False, repr=False, kw_only=True)
+    summary: bool = field(default=False, eq=False, repr=False, kw_only=True)
 
     @property
     def first(self) -> int:

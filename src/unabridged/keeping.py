@@ -275,7 +275,7 @@ class Keeper(Retriever):
         The text of the newest summary that counts; "" if there is none.
         """
         state = yield from self._state()
-        if text := newest_text(state.notes, state.in_view):
+        if text := newest_text(state.notes, state.in_view, state.folds):
             return text
         wide = [fold for fold in state.folds if len(fold.sources) > 1]
 

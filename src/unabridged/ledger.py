@@ -144,7 +144,7 @@ class Ledger:
     def _clear(self, sources: Span) -> None:
         self.live = self.live - sources
         if any(not fold.sources.isdisjoint(sources) for fold in self.folds):
-            rest = [evolve(fold, sources=fold.sources - sources) for fold in self.folds]
+            rest = [_without(fold, sources) for fold in self.folds]
             self.folds = [fold for fold in rest if fold.sources]
 
     def _drop(self, sources: Span, rec: int, step: str, reason: str) -> None:
@@ -153,6 +153,19 @@ class Ledger:
                 self.gone[place] = evolve(gone, sources=gone.sources | sources, rec=rec)
                 return
         self.gone.append(Gone(sources, rec, step, reason))
+
+
+def _without(fold: Fold, sources: Span) -> Fold:
+    """
+    What is left of a stand-in; what is left of a summary is one.
+    """
+    if fold.sources.isdisjoint(sources):
+        return fold
+    left = fold.sources - sources
+    # one that stands for a single entry now is no longer taken for a summary by default
+    summary = True if fold.summarizes and len(left) == 1 else fold.summary
+
+    return evolve(fold, sources=left, summary=summary)
 
 
 def folded(seq: int, active: dict[int, tuple[Change, ...]]) -> Ledger:

@@ -7,7 +7,7 @@ to users: most of the length of this module is that telling.
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
@@ -69,7 +69,10 @@ class Memory(Settings):
         ask: answers a strategy's questions: a function from `Ask` to text.
         search: answers a strategy's searches.
         retry_after: for so many retrievals after a model failed, or gave an answer
-            that was refused, nobody asks it again; 0 asks at the very next one.
+            that was refused, nobody asks it again; 0 asks at the very next one. By
+            default an error is asked again at the next one, while a request whose
+            answer was refused rests: for ten retrievals in which it stays the same,
+            or until what is to be told has grown by half.
 
     Raises:
         NeedsAnswerError: the strategy asks a model and *ask* is missing.
@@ -95,13 +98,13 @@ class Memory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> None:
         super().__init__(thread, strategy, budget, count, ask, search, retry_after, sync=True)
         self._store: Store = InMemoryStore() if store is None else store
         checked_store(self._store)
         self._keeper = Keeper(thread)
-        self._closes = True  # a memory of another thread leaves the store open
+        self._closes = store is None  # what was handed over is closed by whoever opened it
         self._lock = threading.Lock()
         self._asking = threading.Lock()  # held while an endpoint counts
         self._asked = Asked()
@@ -120,7 +123,7 @@ class Memory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> Self:
         """
         A memory in a SQLite file, which is made if it is not there.
@@ -137,7 +140,7 @@ class Memory(Settings):
         checked_path(path)
         store = SqliteStore(path)
         try:
-            return cls(
+            memory = cls(
                 store,
                 thread,
                 strategy,
@@ -150,6 +153,9 @@ class Memory(Settings):
         except BaseException:
             store.close()
             raise
+        memory._closes = True
+
+        return memory
 
     # -- messages
 
@@ -315,7 +321,7 @@ class Memory(Settings):
         """
         return self._drive(self._keeper.diff(a, b))
 
-    def context(
+    def context(  # noqa: PLR0913  how a context is wanted
         self,
         strategy: "StrategyLike | None" = None,
         *,
@@ -323,6 +329,7 @@ class Memory(Settings):
         replace: bool | None = None,
         system: str | Message | None = None,
         hide_system: bool = False,
+        previous: str | None = None,
     ) -> TrimResult:
         """
         What goes to the model now.
@@ -335,6 +342,9 @@ class Memory(Settings):
             system: a system prompt that is not in the log; it counts.
             hide_system: leave system and developer messages out at the end, for
                 APIs that take the prompt apart; stand-ins stay.
+            previous: the `prefix` of the result that was sent last, where another
+                memory object made that: then `kept` says how much of it is still
+                the beginning.
 
         >>> from unabridged import Window, user
         >>> memory = Memory()
@@ -343,7 +353,9 @@ class Memory(Settings):
         system: Be brief.
         user: b
         """
-        wish = self._wish(strategy, query, replace, system, hide_system=hide_system)
+        wish = self._wish(
+            strategy, query, replace, system, hide_system=hide_system, previous=previous
+        )
         return self._drive(self._keeper.context(wish))
 
     @overload
@@ -614,7 +626,7 @@ class Memory(Settings):
             search=self._search,
             retry_after=self._retry_after,
         )
-        other._closes = False
+        other._keeper = Keeper(name, self._keeper.breakers)
 
         return other
 
@@ -657,7 +669,7 @@ class Memory(Settings):
         count: TokenCounter | None = None,
         ask: AskFunction | None = None,
         search: SearchFunction | None = None,
-        retry_after: int = 0,
+        retry_after: int | None = None,
     ) -> Self:
         """
         A memory with the records of `to_dict`, in a thread that held none.
@@ -684,8 +696,19 @@ class Memory(Settings):
 
     def close(self) -> None:
         """
-        Close the store; a memory that came from `thread` leaves it open.
+        Close what this memory opened: the file of `Memory.open`.
+
+        A store that was handed over stays open; whoever made it closes it.
+
+        >>> from unabridged import user
+        >>> from unabridged.stores import InMemoryStore
+        >>> store = InMemoryStore()
+        >>> with Memory(store) as memory:
+        ...     _ = memory.append(user("hi"))
+        >>> len(Memory(store).entries())
+        1
         """
+        self._keeper.let_go()
         if self._closes:
             self._store.close()
 
@@ -705,6 +728,7 @@ class Memory(Settings):
         if self._process != os.getpid():  # a child's copy of the lock may be held for ever
             self._process, self._lock, self._running = os.getpid(), threading.Lock(), set()
             self._asking, self._asked = threading.Lock(), Asked()
+            self._keeper.renew()
         me = threading.get_ident()
         if me in self._running:
             raise ConfigError(CALLED_ITSELF)
@@ -730,6 +754,7 @@ class Memory(Settings):
         """
         Ask an endpoint or a model, which may call this memory; of counts one waits for the other.
         """
+        call: Callable[[], Any] = int  # nothing is called for counts
         if isinstance(request, Count):
             self._asked.refuse_a_call_back()
         else:
@@ -737,9 +762,9 @@ class Memory(Settings):
         me = threading.get_ident()
         self._running.discard(me)
         try:
-            if not isinstance(request, Count):
-                return settled_answer(request, call())
-            with self._asking, self._asked.now():  # who waits finds the counts kept
-                return counted(request)
+            if isinstance(request, Count):
+                with self._asking, self._asked.now():  # who waits finds the counts kept
+                    return counted(request)
+            return settled_answer(request, call())
         finally:
             self._running.add(me)

@@ -81,17 +81,27 @@ def _role(value: str) -> str:
     return role
 
 
+class Remembered:
+    """
+    Room for what is worked out from a value once: it goes with the value, and is no part of it.
+    """
+
+    __slots__ = ("__weakref__", "_digest", "_made")
+
+    _digest: bytes
+    _made: dict[Any, Any]
+
+
 @with_named_init
-@frozen(
-    weakref_slot=False, cache_hash=True
-)  # of what is said alone, and once: counts are kept by message
-class Message:
+@frozen(weakref_slot=False, cache_hash=True)  # of what is said alone, and once
+class Message(Remembered):
     """
     One message of a conversation.
 
     The *role* is any word; system, developer, user, assistant and tool have a
-    meaning. An *id* makes a retry safe: the same message is kept once.
-    *metadata* is yours: kept, never sent, never counted.
+    meaning. *parts* are what it is made of, or a text, *name* is the speaker's.
+    An *id* makes a retry safe: the same message is kept once. *metadata* is
+    yours: kept, never sent, never counted. *extra* holds a provider's own keys.
 
     Raises:
         ConfigError: a field holds what JSON cannot; the text names its path.

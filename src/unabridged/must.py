@@ -13,6 +13,7 @@ from unabridged.states import PINNED_ROLES
 from unabridged.views import View
 
 __all__ = [
+    "COMPACTION",
     "CutRules",
     "Must",
     "Opening",
@@ -23,7 +24,13 @@ __all__ = [
     "opener_of",
 ]
 
-_BY = frozenset({"hand", "role"})
+COMPACTION = "a provider's compaction item"
+_PINNED = {
+    "hand": "pinned by hand",
+    "role": "pinned by role",
+    "spared": "spared by `Sparing`",
+    "compaction": COMPACTION,
+}
 
 Opening: TypeAlias = Literal["question", "next", "anywhere"]
 
@@ -36,16 +43,24 @@ class CutRules:
     *opening* says what a view opens on after a cut ("covered": on a stand-in
     for all that is cut, so no opener is brought along), *by* what is cut ("blocks"
     or "rounds"), *straddle* whether a block in which the cut falls is dropped
-    or kept, *down_to* is the low mark, *start* the entry of the cut before.
+    or kept, *newest* whether a newest round that does not fit is cut by blocks
+    or kept whole, *down_to* is the low mark, *start* the entry of the cut before.
+    What leaves is *folded* into a summary, or else the summaries that there are
+    leave last. *beside* is what the summary takes beside the cut before, and an
+    *aligned* one moves on to a message that a transcript may open on.
     """
 
     opening: Opening | Literal["covered"] = "question"
     by: Literal["blocks", "rounds"] = "blocks"
     straddle: Literal["drop", "keep"] = "drop"
+    newest: Literal["blocks", "whole"] = "blocks"
     pin_system: bool = True
     count_pins: bool = False
     down_to: int | None = None
     start: int = 0
+    folded: bool = False
+    aligned: bool = False
+    beside: int = 0
 
 
 @frozen
@@ -151,7 +166,7 @@ def _put_pins(view: View, rules: CutRules, places: dict[int, str]) -> set[int]:
             continue
         block = view.block_at(place)
         pinned.update(block)
-        _put(places, block, f"pinned by {item.pin}" if item.pin in _BY else item.pin)
+        _put(places, block, _PINNED.get(item.pin, item.pin))
         bring(view, block.start, places)
 
     return pinned

@@ -28,6 +28,8 @@ __all__ = [
     "ge",
     "last_cut",
     "names_only",
+    "newest_option",
+    "one_of",
     "part_of_one",
     "plural",
     "role_name",
@@ -155,6 +157,13 @@ def choice(*allowed: str) -> Any:
     """
     A keyword that is one of these words, the first by default.
     """
+    return field(default=allowed[0], kw_only=True, validator=one_of(*allowed))
+
+
+def one_of(*allowed: str) -> Callable[[Any, Any, Any], None]:
+    """
+    A validator: one of these words.
+    """
 
     def check(instance: object, attribute: Any, value: object) -> None:
         if value not in allowed:
@@ -164,7 +173,7 @@ def choice(*allowed: str) -> Any:
             )
             raise ConfigError(msg)
 
-    return field(default=allowed[0], kw_only=True, validator=check)
+    return check
 
 
 def below(limit: str) -> Callable[[Any, Any, Any], None]:
@@ -229,6 +238,20 @@ def down_to_option(limit: str) -> Any:
     return field(default=None, kw_only=True, validator=below(limit))
 
 
+def newest_option() -> Any:
+    """
+    The keyword `newest`: whether a newest round that does not fit is cut by blocks or kept whole.
+    """
+
+    def check(instance: Any, attribute: Any, value: object) -> None:
+        one_of("blocks", "whole")(instance, attribute, value)
+        if value == "whole" and instance.by != "rounds":
+            msg = f"{type(instance).__name__}: `newest='whole'` goes with `by='rounds'`; give both"
+            raise ConfigError(msg)
+
+    return field(default="blocks", kw_only=True, validator=check)
+
+
 def at_least_option() -> Any:
     """
     The keyword `at_least`: the tokens that a cut has to gain, or it is not made.
@@ -236,11 +259,11 @@ def at_least_option() -> Any:
     return field(default=None, kw_only=True, validator=ge(1))
 
 
-def plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str, many: str = "") -> str:
     """
-    A number with its noun: "1 message", "40 messages".
+    A number with its noun: "1 message", "40 messages"; *many* is its plural if it takes no "s".
     """
-    return f"{count:_} {noun}" + ("" if count == 1 else "s")
+    return f"{count:_} {noun if count == 1 else many or f'{noun}s'}"
 
 
 def last_cut(view: View, step: object) -> int:
@@ -270,8 +293,9 @@ def cut_result(  # noqa: PLR0913  the options that every cut has
     if not done.dropped and done.over is None:
         return TrimResult(view)
     changes = (Drop(done.dropped, reason=reason, replace=replace),) if done.dropped else ()
+    warnings = () if done.untold is None else (f"step {step!r}: {done.untold}",)
     notes: tuple[Note, ...] = ()
     if marks and done.moved and done.first:
         notes = (Note("cut", repr(step), json_of({"first": done.first})),)
 
-    return TrimResult(view, changes, notes, done.over)
+    return TrimResult(view, changes, notes, done.over, warnings)

@@ -69,13 +69,7 @@ def kept_extra(value: Mapping[str, Any] | Json | None) -> Json:
     if type(value) is Json:
         return value
 
-    if value is None:
-        return NO_JSON
-    if not isinstance(value, Mapping):
-        msg = f"extra: expected a dict, got {type(value).__name__}"
-        raise ConfigError(msg)
-
-    return json_of(dict(value), "extra")
+    return NO_JSON if value is None else json_of(value, "extra")
 
 
 def _pixels(value: int) -> int:
@@ -109,7 +103,7 @@ def _data(value: JsonValue | Json) -> Json:
 @frozen(weakref_slot=False)
 class Text:
     """
-    Words.
+    Words, the *text*; as in every part, *extra* holds a provider's own keys.
 
     >>> Text("hello").text
     'hello'
@@ -125,7 +119,8 @@ class Image:
     """
     A picture, as base64 *data*, a *url*, or a provider's *file* id.
 
-    *width* and *height* are pixels; a counter needs them for an exact figure.
+    *media_type* is as in "image/png". *width* and *height* are pixels; a counter
+    needs them for an exact figure. *extra* holds a provider's own keys.
 
     >>> Image(url="https://example.org/cat.png", detail="low").detail
     'low'
@@ -147,6 +142,8 @@ class Document:
     """
     A file, such as a PDF, as base64 *data*, plain *text*, a *url*, or a provider's *file* id.
 
+    *media_type* is as in "application/pdf"; *extra* holds a provider's own keys.
+
     >>> Document(url="https://example.org/a.pdf", name="a.pdf").name
     'a.pdf'
     """
@@ -166,6 +163,8 @@ class Audio:
     """
     Sound, as base64 *data*, a *url*, or a provider's *file* id.
 
+    *media_type* is as in "audio/wav"; *extra* holds a provider's own keys.
+
     >>> Audio(file="audio_1", transcript="Good morning").transcript
     'Good morning'
     """
@@ -182,10 +181,10 @@ class Audio:
 @frozen(weakref_slot=False)
 class Reasoning:
     """
-    What a model thought before it answered.
+    What a model thought before it answered, as far as its *text* was told.
 
     A *signature* or an *encrypted* payload is kept byte for byte, since the
-    provider refuses it altered.
+    provider refuses it altered. *extra* holds a provider's own keys.
 
     >>> Reasoning("first, look", signature="c2ln==").signature
     'c2ln=='
@@ -201,7 +200,10 @@ class Reasoning:
 @frozen(weakref_slot=False)
 class ToolCall:
     """
-    A model's wish to run a tool; *arguments* stay the provider's JSON text, `args` parses them.
+    A model's wish to run the tool *name*; *id* is what its result names.
+
+    *arguments* stay the provider's JSON text, which `args` parses; *extra* holds
+    a provider's own keys.
 
     >>> ToolCall("c1", "weather", {"city": "Lima"}).arguments
     '{"city":"Lima"}'
@@ -240,7 +242,7 @@ object, but '{"city": '; `arguments` has the text
 @frozen(weakref_slot=False)
 class Opaque:
     """
-    A part that only its *provider* understands, kept whole and given back.
+    A part that only its *provider* understands: its *data* is kept whole and given back.
 
     >>> Opaque("anthropic", {"type": "server_tool_use"}).data.value
     {'type': 'server_tool_use'}
@@ -268,7 +270,9 @@ def _result_parts(value: "str | Content | Iterable[str | Content]") -> tuple[Con
 @frozen(weakref_slot=False)
 class ToolResult:
     """
-    What a tool gave back for the call *call_id*.
+    What a tool gave back for the call *call_id*: its *content*, or what went wrong (*is_error*).
+
+    *extra* holds a provider's own keys.
 
     >>> ToolResult("c1", "sunny").text
     'sunny'
@@ -347,7 +351,7 @@ def blank(kind: type) -> Callable[[], Any]:
     >>> text == Text("hi")
     True
     """
-    return type(f"Blank{kind.__name__}", (), {"__slots__": vars(kind)["__slots__"]})
+    return type(f"Blank{kind.__name__}", kind.__bases__, {"__slots__": vars(kind)["__slots__"]})
 
 
 _blank_text, _blank_call, _blank_result = blank(Text), blank(ToolCall), blank(ToolResult)

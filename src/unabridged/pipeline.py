@@ -4,6 +4,9 @@ Chains of steps, and the two ways to run them.
 `a | b`, `[a, b]` and `chain(a, b)` are the same value. A step is a strategy,
 a function, an `async def` function, or a chain. `run` and `arun` walk the same
 flow; only how they answer a question differs.
+
+What all strategies share and what walks them lean on each other, which makes
+the length of this module.
 """
 
 import functools
@@ -12,7 +15,7 @@ from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import attrs
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from unabridged.contract import Await, StrategyLike, TrimContext, Trimmer, Yielded
 from unabridged.errors import (
@@ -25,9 +28,9 @@ from unabridged.errors import (
 from unabridged.items import Item
 from unabridged.messages import Message
 from unabridged.overrun import Overrun
-from unabridged.records import Change, Drop, Fold, Note, stepped
+from unabridged.records import Change, Note, stepped
 from unabridged.results import TrimResult
-from unabridged.steps import is_async, label, settled
+from unabridged.steps import is_async, label, settled, taken
 from unabridged.text import bounded, brief, cause, short
 from unabridged.text.names import named, with_named_fields
 from unabridged.views import View
@@ -38,6 +41,7 @@ __all__ = [
     "Strategy",
     "chain",
     "custom",
+    "outcome_of",
     "performed",
     "step_of",
     "written_back",
@@ -77,7 +81,7 @@ class Strategy:
 
     if TYPE_CHECKING:  # so that one whose class is not known is a step, too
 
-        def __call__(self, view: View, ctx: TrimContext, /) -> Any: ...
+        def __call__(self, view: View, ctx: TrimContext, /) -> Any: ...  # noqa: D102
 
     def __or__(self, other: "StrategyLike") -> "Pipeline":
         return chain(self, other)
@@ -143,11 +147,9 @@ class Custom(Strategy):
         """
         Call the function, and check what it gives.
         """
-        given = None if is_async(self.function) else self.function(view, ctx)
-        outcome = yield from _outcome(self.function, given, view, ctx)
+        outcome = yield from outcome_of(self.function, view, ctx)
         if isinstance(outcome, TrimResult):
-            return _all_marked(outcome) if self.replace else outcome
-
+            return taken(outcome, label(self), replace=self.replace)
         return settled(view, outcome, label(self), replace=self.replace, strict=self.strict)
 
     def __repr__(self) -> str:
@@ -158,21 +160,8 @@ class Custom(Strategy):
             case (True, False):
                 return f"written_back({name})"
             case _:
-                given = [f"{k}=True" for k in ("replace", "strict") if getattr(self, k)]
-                return f"custom({name}, {', '.join(given)})"
-
-
-def _all_marked(result: TrimResult) -> TrimResult:
-    """
-    The result, its drops and folds marked to be written.
-    """
-    writes = [isinstance(change, Drop | Fold) for change in result.changes]
-    changes = tuple(
-        evolve(change, replace=True) if marked and not change.replace else change
-        for change, marked in zip(result.changes, writes, strict=True)
-    )
-
-    return result if changes == result.changes else evolve(result, changes=changes)
+                given = "replace=True, strict=True" if self.replace else "strict=True"
+                return f"custom({name}, {given})"
 
 
 @named
@@ -234,6 +223,15 @@ class Pipeline(Strategy):
         return any(getattr(step, "asks", False) for step in self.steps)
 
     @functools.cached_property
+    def may_ask(self) -> bool:
+        """
+        Whether a step may ask a model: a function may, and whatever holds another strategy.
+        """
+        return self.asks or any(
+            isinstance(step, Custom) or hasattr(step, "strategy") for step in self.steps
+        )
+
+    @functools.cached_property
     def _names(self) -> tuple[str, ...]:
         """
         What the steps are called in results and errors.
@@ -260,7 +258,6 @@ class Pipeline(Strategy):
             notes += last.notes
             warnings += last.warnings
             over = last.over or over
-
         made = tuple(changes)
 
         return TrimResult(
@@ -337,12 +334,19 @@ def performed(strategy: Any, view: View, ctx: TrimContext) -> Generator[Any, Any
     """
     The result of a strategy inside another one, which answers for it under its own name.
     """
-    given = None if is_async(strategy) else strategy(view, ctx)
-    outcome = yield from _outcome(strategy, given, view, ctx)
+    outcome = yield from outcome_of(strategy, view, ctx)
     if isinstance(outcome, TrimResult):
         return outcome
 
     return settled(view, outcome, label(strategy), replace=False, strict=False)
+
+
+def outcome_of(step: Any, view: View, ctx: TrimContext) -> Generator[Any, Any, Any]:
+    """
+    What a step gives, whatever way it has to give it: a result, or the list of items to keep.
+    """
+    given = None if is_async(step) else step(view, ctx)
+    return (yield from _outcome(step, given, view, ctx))
 
 
 def _named(step: Any, name: str, view: View, ctx: TrimContext) -> Generator[Any, Any, TrimResult]:
@@ -368,8 +372,8 @@ def _named(step: Any, name: str, view: View, ctx: TrimContext) -> Generator[Any,
         return settled(view, outcome, name, replace=False, strict=False)
     if outcome.before is not view and outcome.before != view:
         msg = (
-            f"step {short(name)}: the result is of another view; work it out from the view it "
-            "was given"
+            f"step {short(name)}: the result is of another view; work it out from the view it was "
+            "given"
         )
         raise OutcomeError(msg)
 
@@ -420,8 +424,8 @@ def _walked(steps: Generator[Any, Any, Any], step: str) -> Generator[Any, Any, A
             if items:
                 msg = (
                     f"step {short(step)}: yielded {type(items[0]).__name__} and returned "
-                    f"{type(done.value).__name__}; yield the items to keep, or return them, "
-                    "not both"
+                    f"{type(done.value).__name__}; yield the items to keep, or return them, not "
+                    "both"
                 )
                 raise OutcomeError(msg) from None
             return done.value

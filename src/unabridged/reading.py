@@ -120,9 +120,8 @@ class Reader:
             raise Moved
         missing = span - Span.of(entry.seq for entry in entries)
         msg = (
-            f"thread {brief(self.thread)}: the store does not give the entries {missing}, "
-            "which its "
-            f"state says are there (1-{state.seq}); its records are damaged"
+            f"thread {brief(self.thread)}: the store does not give the entries {missing}, which "
+            f"its state says are there (1-{state.seq}); its records are damaged"
         )
         raise CorruptLogError(msg)
 

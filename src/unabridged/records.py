@@ -54,9 +54,14 @@ class Fold:
     """
     One message stands in for these entries.
 
+    *summary* says whether it is a summary, which is the last thing that a cut
+    gives up. By default one that stands for several entries is, unless it only
+    joins them, as `MergeRuns` does.
+
     >>> from unabridged import system
-    >>> Fold(Span.between(1, 4), system("They said hello.")).into.text
-    'They said hello.'
+    >>> fold = Fold(Span.between(1, 4), system("They said hello."))
+    >>> fold.into.text, fold.summarizes
+    ('They said hello.', True)
     """
 
     sources: Span
@@ -64,6 +69,18 @@ class Fold:
     reason: str = field(default="", kw_only=True)
     step: str = field(default="", kw_only=True)
     replace: bool = field(default=False, kw_only=True)
+    summary: bool | None = field(default=None, kw_only=True)
+
+    @property
+    def summarizes(self) -> bool:
+        """
+        Whether it is a summary, as *summary* says or by default.
+        """
+        if self.summary is not None:
+            return self.summary
+        about = self.into.metadata.value if self.into.metadata else {}
+
+        return "summary" in about or (len(self.sources) > 1 and "merged" not in about)
 
 
 @frozen

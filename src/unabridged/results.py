@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from unabridged.cuts import closed
+from unabridged.cutting.openings import opened
 from unabridged.errors import OutcomeError
 from unabridged.items import Item
 from unabridged.messages import Message
@@ -59,7 +60,8 @@ def keep(  # noqa: PLR0913  every one is a keyword
     Keep these items and drop the rest.
 
     Whole blocks are kept, and with them pins, pending calls, the newest user
-    message, and the user message that opened the round of the first of them.
+    message, and the user message that opened the round of the first of them
+    (with another *opening* that is not brought).
 
     >>> from unabridged.testing import assistant, user, view_of
     >>> view = view_of([user("a"), assistant("b"), user("c"), assistant("d")])
@@ -76,27 +78,50 @@ def keep(  # noqa: PLR0913  every one is a keyword
     return TrimResult(view, (Drop(dropped, reason=reason, replace=replace),))
 
 
-def drop(view: View, items: Iterable[Item], *, reason: str, replace: bool = False) -> TrimResult:
+def drop(
+    view: View,
+    items: Iterable[Item],
+    *,
+    reason: str,
+    replace: bool = False,
+    opening: Opening = "question",
+) -> TrimResult:
     """
     Drop these items where whole blocks of them may go.
+
+    The user message that opened the round of what is then first stays, so that no
+    view starts on an assistant or a tool; under `opening="next"` the rest of that
+    round leaves too, under "anywhere" just these items do.
 
     >>> from unabridged.testing import assistant, user, view_of
     >>> view = view_of([user("a"), assistant("b"), user("c")])
     >>> [m.text for m in drop(view, view[:2], reason="old").messages]
     ['c']
     """
-    sources = _free(view, items)
+    sources = _free(view, items, opening, lead=True)
     if not sources:
         return unchanged(view)
 
     return TrimResult(view, (Drop(sources, reason=reason, replace=replace),))
 
 
-def fold(
-    view: View, items: Iterable[Item], *, into: Message, reason: str, replace: bool = False
+def fold(  # noqa: PLR0913  every one is a keyword
+    view: View,
+    items: Iterable[Item],
+    *,
+    into: Message,
+    reason: str,
+    replace: bool = False,
+    opening: Opening = "question",
+    summary: bool | None = None,
 ) -> TrimResult:
     """
     Let the message *into* stand in for these items, where whole blocks of them may go.
+
+    It also stands in for the question of what follows it, if that is among them.
+    Under `opening="next"` it takes in what an assistant or a tool says next, so
+    that a user's message follows it, if one comes. A *summary* is the last thing
+    that a cut gives up; by default one that stands for several entries is one.
 
     >>> from unabridged.testing import assistant, system, user, view_of
     >>> view = view_of([user("a"), assistant("b"), user("c")])
@@ -106,11 +131,13 @@ def fold(
     if into.tool_calls or into.tool_results:
         msg = "fold: a stand-in for several entries holds no tool calls or results; word them"
         raise OutcomeError(msg)
-    sources = _free(view, items)
+    sources = _free(view, items, opening, lead=opening == "next")
     if not sources:
         return unchanged(view)
 
-    return TrimResult(view, (Fold(sources, into, reason=reason, replace=replace),))
+    change = Fold(sources, into, reason=reason, replace=replace, summary=summary)
+
+    return TrimResult(view, (change,))
 
 
 def rewrite(
@@ -130,7 +157,10 @@ def rewrite(
     for item, message in messages.items():
         same_ties(item, message, "rewrite")
         if message != item.message:
-            changes.append(Fold(item.sources, message, reason=reason, replace=replace))
+            told = item.summary or None  # what rewords a summary is one
+            changes.append(
+                Fold(item.sources, message, reason=reason, replace=replace, summary=told)
+            )
 
     return TrimResult(view, tuple(changes))
 
@@ -180,12 +210,14 @@ def _places(view: View, items: Iterable[Item]) -> list[int]:
     return places
 
 
-def _free(view: View, items: Iterable[Item]) -> Span:
+def _free(view: View, items: Iterable[Item], opening: Opening, *, lead: bool) -> Span:
     """
     The entries of those blocks among *items* that are whole and need not stay.
+
+    With *lead* less or more of them, so that the view opens as it should.
     """
     chosen = set(_places(view, items))
-    must = must_stay(view, CutRules(opening="question")).places
+    must = must_stay(view, CutRules(opening=opening)).places
     free = {
         place
         for place in chosen
@@ -194,6 +226,8 @@ def _free(view: View, items: Iterable[Item]) -> Span:
             for mate in view.block_at(place)
         )
     }
+    if lead:
+        free = opened(view, free, must, opening)
 
     return Span.union(view.at(place).sources for place in free)
 

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 
 from attrs import evolve, field, frozen
 
-from unabridged.breakers import Breaker
-from unabridged.contract import StrategyLike, TrimContext
+from unabridged.breakers import Breakers
+from unabridged.contract import TrimContext
 from unabridged.counting import Counting, reported
 from unabridged.errors import LogConflictError, ReadOnlyError, UnabridgedError
 from unabridged.items import Unloaded
 from unabridged.messages import Message
+from unabridged.pipeline import Pipeline
 from unabridged.reading import Moved, Reader
 from unabridged.records import Body, Compacted, Note, Noted
 from unabridged.results import TrimResult
@@ -41,7 +42,7 @@ class Wish:
     How a context is wanted; see `Memory.context`.
     """
 
-    strategy: StrategyLike
+    strategy: Pipeline
     budget: Budget | None
     count: Kept
     query: str | None = None
@@ -51,9 +52,20 @@ class Wish:
     calibrated: Calibrated | None = field(default=None, kw_only=True)
     asked: Mapping[FromClient, Kept] = field(factory=dict, kw_only=True)
     window: int = field(default=0, kw_only=True)
-    retry_after: int = field(default=0, kw_only=True)
+    retry_after: int | None = field(default=None, kw_only=True)
     background: bool = field(default=False, kw_only=True)
+    previous: str = field(default="", kw_only=True)
     told: str = field(default="", kw_only=True)  # a warning, for the first result that has it
+
+    @property
+    def watched(self) -> bool:
+        """
+        Whether what a model answers is looked at, to leave it alone for a while.
+        """
+        if self.retry_after is None:
+            return self.background or self.strategy.may_ask
+
+        return self.retry_after > 0 or self.background
 
 
 class Retriever(Reader):
@@ -61,12 +73,27 @@ class Retriever(Reader):
     What is loaded of a thread, and the contexts that are made of it.
     """
 
-    def __init__(self, thread: str) -> None:
+    def __init__(self, thread: str, breakers: Breakers | None = None) -> None:
         super().__init__(thread)
         self._previous: tuple[Message, ...] = ()
         self._corrected: tuple[tuple[Note, ...], Corrected] | None = None
-        self._breaker = Breaker()
         self._told = ""
+        self.breakers = breakers or Breakers()
+        self._breaker = self.breakers.of(thread)
+
+    def renew(self) -> None:
+        """
+        Keep nothing that a thread of another process may have been in the middle of.
+        """
+        self._loaded = None
+        self.breakers = Breakers()
+        self._breaker = self.breakers.of(self.thread)
+
+    def let_go(self) -> None:
+        """
+        Hold no messages any longer; they are read again if they are asked for.
+        """
+        self._loaded, self._previous = None, ()
 
     @property
     def shown(self) -> frozenset[Message]:
@@ -85,7 +112,7 @@ class Retriever(Reader):
         What a strategy makes of the view; what it wants written is written.
         """
         work = self._context(wish)
-        if wish.retry_after or wish.background or self._breaker.busy:
+        if wish.watched or self._breaker.busy:
             work = self._breaker.watched(work, wish.retry_after, background=wish.background)
 
         return (yield from work)
@@ -206,6 +233,8 @@ class Retriever(Reader):
             warnings += unwritten
         for warning in warnings:
             logger.warning("thread %r: %s", self.thread, warning)
+        if wish.previous:
+            result = evolve(result, earlier=wish.previous)
         if warnings or wish.hide_system or rec:
             wrote = rec and wish.replace
             return evolve(

@@ -224,7 +224,7 @@ def checked(request: Yielded, answer: Answer) -> Answer:
     """
     if isinstance(request, Ask) and not isinstance(answer, str):
         msg = f"an answer must be text, got {type(answer).__name__}; return the reply's text"
-        raise OutcomeError(msg)
+        raise OutcomeError.of_answer(msg)
 
     return answer
 

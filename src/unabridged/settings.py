@@ -2,7 +2,6 @@
 What a memory is made of, checked when it is made.
 """
 
-import os
 from collections.abc import Iterator
 
 import attrs
@@ -16,7 +15,9 @@ from unabridged.results import TrimResult
 from unabridged.retrieving import Wish
 from unabridged.running import AskFunction, SearchFunction, window_of
 from unabridged.steps import is_async
-from unabridged.text import STEP, TOO_LARGE, brief, cause
+from unabridged.stores.paths import path_of
+from unabridged.text import STEP, TOO_LARGE, brief
+from unabridged.text.digests import digests
 from unabridged.thread.attributes import Attributes
 from unabridged.thread.budgets import refuse_shares, unheld
 from unabridged.thread.deletions import unguarded
@@ -49,7 +50,7 @@ class Settings(Attributes):
         count: TokenCounter | None,
         ask: AskFunction | None,
         search: SearchFunction | None,
-        retry_after: int,
+        retry_after: int | None,
         *,
         sync: bool,
     ) -> None:
@@ -67,11 +68,8 @@ class Settings(Attributes):
         if not isinstance(budget, int | Budget | None):
             msg = f"budget= must be a number of tokens or a Budget, got {brief(budget)}"
             raise ConfigError(msg)
-        if (
-            not isinstance(retry_after, int)
-            or isinstance(retry_after, bool)
-            or not 0 <= retry_after < TOO_LARGE
-        ):
+        number = isinstance(retry_after, int) and not isinstance(retry_after, bool)
+        if retry_after is not None and not (number and 0 <= retry_after < TOO_LARGE):
             msg = (
                 "retry_after= must be a number of retrievals, 0 (ask again at the next one) or "
                 f"more, got {brief(retry_after)}"
@@ -127,15 +125,15 @@ class Settings(Attributes):
         if steps.asks and self._ask is None:
             msg = (
                 f"{brief(steps, STEP)} asks a model, and this memory has no ask=; pass a function "
-                "from the "
-                "request to the answer's text, as in Memory(…, ask=lambda ask: model(ask.messages))"
+                "from the request to the answer's text, as in Memory(…, ask=lambda ask: "
+                "model(ask.messages))"
             )
             raise NeedsAnswerError(msg)
         refuse_shares(steps, self._budget)
 
         return steps
 
-    def _wish(
+    def _wish(  # noqa: PLR0913  how a context is wanted
         self,
         strategy: StrategyLike | None,
         query: str | None = None,
@@ -143,12 +141,15 @@ class Settings(Attributes):
         system: str | Message | None = None,
         *,
         hide_system: bool = False,
+        previous: str | None = None,
     ) -> Wish:
+        if previous is not None:
+            digests(previous, "context: `previous` takes the `prefix` of a result, or None")
         steps, asked, told = self._strategy, self._endpoints, self._unheld
         if strategy is not None:
             steps = self._checked(strategy)
             asked = self._asked_for_counts(steps)
-            told = told and unheld(steps, self._budget)
+            told = told if unheld(steps, self._budget) else ""
 
         return Wish(
             steps,
@@ -162,6 +163,7 @@ class Settings(Attributes):
             asked=asked,
             window=window_of(self._ask),
             retry_after=self._retry_after,
+            previous=previous or "",
             told=told,
         )
 
@@ -246,20 +248,7 @@ def checked_path(path: object) -> None:
     """
     Refuse a path that SQLite would take for a file without a name, gone at the end.
     """
-    if not isinstance(path, str | os.PathLike):
-        msg = f"Memory.open needs the path of a file, got {type(path).__name__}"
-        raise ConfigError(msg)
-    try:
-        name = os.fspath(path)
-    except Exception as error:
-        msg = f"Memory.open: the path raised {type(error).__name__}: {cause(error)}"
-        raise ConfigError(msg) from error
-    if not isinstance(name, str):
-        msg = f"Memory.open needs the path of a file as text, got {type(name).__name__}"
-        raise ConfigError(msg)
-    if "\0" in name:
-        msg = f"Memory.open: a path holds no NUL character, got {brief(name)}"
-        raise ConfigError(msg)
+    name = path_of(path, "Memory.open")
     if not name:
         msg = "Memory.open needs the path of a file, got ''; Memory() keeps a chat in memory"
         raise ConfigError(msg)

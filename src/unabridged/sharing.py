@@ -64,7 +64,7 @@ class Sharing:
             for name in order:
                 self._fill(name, self._limit)
 
-        return Cut(self._view.sources - self._kept)
+        return Cut(self._view.sources - self._kept, untold=most.untold)
 
     def _fill(self, name: str, share: int) -> None:
         """
@@ -109,7 +109,8 @@ class Sharing:
         """
         out = self._all - self._chosen
         view = apply(self._view, [Drop(out)]) if out else self._view
-        done = cut(view, limit, self._count, "tokens", CutRules(count_pins=True))
+        rules = CutRules(count_pins=True)
+        done = cut(view, limit, self._count, "tokens", rules, room=self._limit)
 
         return evolve(done, dropped=done.dropped | out)
 
@@ -131,7 +132,8 @@ def _loose(view: View, *, pin_system: bool) -> dict[str, Sequence[Span]]:
     for start, block in blocks.items():
         items = [view.at(place) for place in block]
         waits = any(seq in item.sources for item in items for seq in (links.asked, links.pending))
-        if start < newest and not waits and all(item.pin in stay for item in items):
+        told = any(item.summary for item in items)
+        if start < newest and not (waits or told) and all(item.pin in stay for item in items):
             free[start] = block
     loose = {place for block in free.values() for place in block}
     for place in must_stay(view, CutRules()).places:

@@ -14,6 +14,8 @@ from attrs import evolve, field, frozen
 
 from unabridged.ledger import BY_HAND, Gone, Late, Ledger, Undone, counting, folded
 from unabridged.links import Links, Marks, has_words, is_bare_result, joined
+from unabridged.log.compactions import is_compaction
+from unabridged.log.kept_notes import noted
 from unabridged.messages import Message
 from unabridged.records import (
     Appended,
@@ -28,10 +30,9 @@ from unabridged.records import (
 )
 from unabridged.spans import NOTHING, Span
 
-__all__ = ["KEPT_NOTES", "PINNED_ROLES", "Log", "ThreadState", "advance", "lasting", "rebuilt"]
+__all__ = ["PINNED_ROLES", "Log", "Replay", "ThreadState", "advance", "lasting", "rebuilt"]
 
 PINNED_ROLES = frozenset({"system", "developer"})
-KEPT_NOTES = 32  # of one kind and key
 
 
 class Log(Protocol):
@@ -67,7 +68,8 @@ class ThreadState:
     the records come to, so states that differ only in it are equal. *born* is
     when its first record was written. *live* entries stand for themselves;
     *folds* are the stand-ins in force; *gone* says what took the rest.
-    *guarded* are all entries of blocks that hold a pin. *decided* is the last
+    *guarded* are all entries of blocks that hold a pin or a provider's compaction
+    item, *compactions* those that hold such an item and follow another. *decided* is the last
     `Compacted` or `Reverted` record. *reopened* are entries that came back,
     each with the opener of what follows, which did not know of it when it was
     appended.
@@ -92,6 +94,7 @@ class ThreadState:
     notes: tuple[Note, ...] = ()
     lost: Span = NOTHING
     id: str = field(default="", eq=False)
+    compactions: Span = NOTHING
 
     @property
     def incarnation(self) -> str:
@@ -101,6 +104,13 @@ class ThreadState:
         Where there is no *id*, as in states of before, it is the time of the first record.
         """
         return (self.id or f"born {self.born!r}") if self.rec else ""
+
+    @property
+    def compaction(self) -> int:
+        """
+        The newest entry in the view that holds a provider's compaction item; 0 if none does.
+        """
+        return (self.compactions & self.standing).last if self.compactions else 0
 
     @property
     def in_view(self) -> Span:
@@ -135,7 +145,7 @@ def advance(state: ThreadState, record: Record, log: Log) -> tuple[ThreadState, 
         case Appended():
             return _append(state, record.rec, record.body)
         case Noted(notes):
-            return evolve(state, rec=record.rec, notes=_noted(state.notes, notes)), None
+            return evolve(state, rec=record.rec, notes=noted(state.notes, notes)), None
         case Pinned(span, on):
             if on:
                 hand, role, guarded = state.hand | span, state.role, state.guarded | span
@@ -154,13 +164,11 @@ def rebuilt(records: Iterable[Record]) -> ThreadState:
     """
     The state that *records* come to, from the first on.
     """
-    history = _Replay()
-    state = ThreadState()
+    replay = Replay()
     for record in records:
-        state, marks = advance(state, record, history)
-        history.take(record, marks)
+        replay.push(record)
 
-    return state
+    return replay.state
 
 
 def lasting(folds: Iterable[Fold], lost: Span) -> tuple[Fold, ...]:
@@ -175,24 +183,34 @@ def lasting(folds: Iterable[Fold], lost: Span) -> tuple[Fold, ...]:
     return tuple(fold for fold in folds if len(fold.sources) > 1 or fold.sources.isdisjoint(lost))
 
 
-class _Replay:
+class Replay:
+    """
+    The state that records come to, one after another, and the marks of their entries.
+    """
+
     def __init__(self) -> None:
+        self.state = ThreadState()
         self._marks: dict[int, Marks] = {}
         self._decisions: list[Record] = []
 
-    def take(self, record: Record, marks: Marks | None) -> None:
+    def push(self, record: Record) -> None:
+        """Take the next record."""
+        self.state, marks = advance(self.state, record, self)
         if isinstance(record.body, Appended) and marks is not None:
             self._marks[record.body.seq] = marks
         elif isinstance(record.body, Compacted | Reverted | Pinned):
             self._decisions.append(record)
 
     def marks(self, seq: int) -> Marks:
+        """As `Log.marks`."""
         return self._marks[seq]
 
     def crossed(self, seq: int) -> bool:
+        """As `Log.crossed`."""
         return any(later > seq and marks.head <= seq for later, marks in self._marks.items())
 
     def decisions(self) -> Sequence[Record]:
+        """As `Log.decisions`."""
         return self._decisions
 
 
@@ -203,10 +221,13 @@ def _append(state: ThreadState, rec: int, body: Appended) -> tuple[ThreadState, 
     if late and answered.isdisjoint(state.standing):
         links = _untied(links, state.links, seq, message)
     by_role = message.role in PINNED_ROLES
-    guarded = state.guarded
-    if body.pinned or by_role or (marks.head < seq and guarded):
+    guarded, compactions = state.guarded, state.compactions
+    compacts = seq > 1 and is_compaction(message)
+    if compacts:
+        compactions = compactions.extended(seq)
+    if body.pinned or by_role or compacts or (marks.head < seq and guarded):
         block = Span.between(marks.head, seq)
-        if body.pinned or by_role or not block.isdisjoint(guarded):
+        if body.pinned or by_role or compacts or not block.isdisjoint(guarded):
             guarded = guarded | block
     after = ThreadState(  # `evolve` takes four times as long, and this is each append's way
         rec=rec,
@@ -228,6 +249,7 @@ def _append(state: ThreadState, rec: int, body: Appended) -> tuple[ThreadState, 
         notes=state.notes,
         lost=state.lost,
         id=state.id,
+        compactions=compactions,
     )
     if late:
         after = _took_late(after, Late(seq, answered, is_bare_result(message)))
@@ -281,19 +303,6 @@ def _untied(links: Links, before: Links, seq: int, message: Message) -> Links:
         asked_block=(seq, seq) if words else before.asked_block,
         spoke_block=before.spoke_block,
     )
-
-
-def _noted(old: tuple[Note, ...], new: tuple[Note, ...]) -> tuple[Note, ...]:
-    """
-    The notes a view may lean on: the last cut of each step, the newest answers of each.
-    """
-    for note in new:
-        same = [known for known in old if (known.kind, known.key) == (note.kind, note.key)]
-        room = 0 if note.kind == "cut" else KEPT_NOTES - 1
-        forgotten = same[: len(same) - room] if len(same) > room else []
-        old = (*(known for known in old if known not in forgotten), note)
-
-    return old
 
 
 def _decide(state: ThreadState, record: Record, log: Log) -> ThreadState:

@@ -259,7 +259,7 @@ def _suffix_of_rounds(  # noqa: PLR0913  as the one above
     view: View, limit: int, total: int, scales: Scales, must: Must, rules: CutRules
 ) -> Suffix | None:
     """
-    As `suffix`, by whole rounds; a newest round that does not fit is cut by blocks.
+    As `suffix`, by whole rounds; a newest round that does not fit is cut by blocks, or kept whole.
     """
     whole = stop = view.size
     waiting = 0
@@ -268,9 +268,23 @@ def _suffix_of_rounds(  # noqa: PLR0913  as the one above
         if total + waiting > limit:
             if whole < view.size:
                 return Suffix(whole)
+            if rules.newest == "whole":
+                return _newest_round(view, start)
             return suffix(view, limit, total, scales, must, evolve(rules, by="blocks"))
         if view.at(start).opens:
             total, waiting, whole = total + waiting, 0, start
         stop = start
 
     return None
+
+
+def _newest_round(view: View, place: int) -> Suffix:
+    """
+    The newest round, which does not fit, from where it starts: at *place* or before.
+    """
+    for start in view.starts(before=place + 1):
+        place = start
+        if view.at(start).opens:
+            break
+
+    return Suffix(place, tuple(range(place, view.size)))

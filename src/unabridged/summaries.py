@@ -10,7 +10,7 @@ from unabridged.telling import without_label
 from unabridged.trees import Node, nodes_of, text_of
 from unabridged.views import View
 
-__all__ = ["Summary", "blocks", "loaded", "newest_end", "nodes", "so_far", "tree_end"]
+__all__ = ["Summary", "blocks", "loaded", "newest_told", "nodes", "so_far", "tree_end"]
 
 
 @frozen
@@ -32,6 +32,7 @@ def so_far(view: View, old: Span, model: str, label: str) -> Summary:
     for item in view.wide:
         if item.sources <= old and len(item.sources) > len(best.covers):
             best = Summary(_bare(item, label), item.sources, written=True)
+    shown = best
     for note in view.notes:
         covers = note.sources
         if note.key != model or len(covers) < len(best.covers) or not covers <= old:
@@ -39,21 +40,33 @@ def so_far(view: View, old: Span, model: str, label: str) -> Summary:
         if (text := text_of(note)) is not None:
             written_back = best.written and covers == best.covers
             best = Summary(text, covers, written=written_back)
-    if _alone(view, best.covers, best.text, label):
-        return evolve(best, written=True)
+    if len(best.covers) == 1:
+        shown = _reworded(view, best.covers, label)
+    if shown.covers == best.covers and _noted(view, shown, model):
+        return shown  # also where others answered as well: what is written stands
 
     return best
 
 
-def newest_end(view: View, model: str) -> int:
+def _noted(view: View, shown: Summary, model: str) -> bool:
     """
-    The last entry that the newest answer of this model tells of; 0 if there is none.
+    Whether the summary in the view is, word for word, one that a model answered with.
+    """
+    return any(
+        note.sources == shown.covers and note.key == model and text_of(note) == shown.text
+        for note in view.notes
+    )
+
+
+def newest_told(view: View, model: str) -> Summary:
+    """
+    The newest answer of this model that the notes hold; one that covers nothing if there is none.
     """
     for note in reversed(view.notes):
-        if note.key == model and text_of(note) is not None:
-            return note.sources.last
+        if note.key == model and (text := text_of(note)) is not None:
+            return Summary(text, note.sources)
 
-    return 0
+    return Summary()
 
 
 def tree_end(view: View, model: str) -> int:
@@ -85,11 +98,16 @@ def _alone(view: View, covers: Span, text: str, label: str) -> bool:
     """
     Whether this summary of a single entry stands in the view, where it is one rewording of many.
     """
-    if len(covers) != 1:
-        return False
+    return len(covers) == 1 and _reworded(view, covers, label).text == text
+
+
+def _reworded(view: View, covers: Span, label: str) -> Summary:
+    """
+    The summary that stands in the view for a single entry, if it is reworded at all.
+    """
     item = view.at(view.find(covers.first))
 
-    return item.stands_in and _bare(item, label) == text
+    return Summary(_bare(item, label), covers, written=True) if item.stands_in else Summary()
 
 
 def blocks(view: View, wanted: Span) -> list[tuple[Item, ...]]:

@@ -348,7 +348,7 @@ def _spelled(value: object) -> str:
     """
     if isinstance(value, int | float) and abs(value) >= TOO_LARGE:
         return "a number that is too large"
-    try:
+    if isinstance(value, str | int | float):
         return str(value).strip().removesuffix(".0")
-    except (ValueError, RecursionError):  # a number too large, or too deep, within
-        return f"a {type(value).__name__}"
+
+    return brief(value)  # of lists and dicts nobody knows how large they are

@@ -7,9 +7,9 @@ is the same in every process, and after write-backs.
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from unabridged.records import Note
+from unabridged.records import Fold, Note
 from unabridged.spans import NOTHING, Span
 
 __all__ = ["Node", "due", "key_of", "newest_text", "nodes_of", "note_of", "standing", "text_of"]
@@ -83,9 +83,12 @@ def _held(note: Note) -> tuple[str | None, int]:
     return text if isinstance(text, str) else None, level if isinstance(level, int) else -1
 
 
-def newest_text(notes: Sequence[Note], there: Span) -> str:
+def newest_text(notes: Sequence[Note], there: Span, folds: Sequence[Fold] = ()) -> str:
     """
     The summary that the newest of the notes is, or is part of, if it tells of what is *there*.
+
+    Of several that tell of the same entries the one that a stand-in in force, one of
+    the *folds*, shows goes before newer ones.
 
     >>> newest_text([Note("summary", "", {"text": "They met."}, Span.one(1))], Span.one(1))
     'They met.'
@@ -95,12 +98,27 @@ def newest_text(notes: Sequence[Note], there: Span) -> str:
         if text is None:
             continue
         if level < 0:
-            return text
+            same = [n for n in notes if (n.key, n.sources) == (note.key, note.sources)]
+            shown = [told for n in same if (told := text_of(n)) and _shows(folds, told, n.sources)]
+            return max(shown, key=len, default=text)
         model = note.key.removesuffix(key_of("", level))
+        known = [
+            evolve(node, written=_shows(folds, node.text, node.covers))
+            for node in nodes_of(notes, model)
+        ]
 
-        return "\n\n".join(node.text for node in standing(nodes_of(notes, model), there))
+        return "\n\n".join(node.text for node in standing(known, there))
 
     return ""
+
+
+def _shows(folds: Sequence[Fold], text: str, covers: Span) -> bool:
+    """
+    Whether a stand-in for these entries says this, perhaps below a label.
+    """
+    return any(
+        fold.sources == covers and f"\n{fold.into.text}".endswith(f"\n{text}") for fold in folds
+    )
 
 
 def standing(nodes: Iterable[Node], old: Span) -> tuple[Node, ...]:

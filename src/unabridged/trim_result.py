@@ -4,15 +4,19 @@ The result of a strategy: the view before and the changes; all else follows from
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from typing import cast
 
 from attrs import evolve, field, frozen
 
+from unabridged.codec_messages import message_data
 from unabridged.explained import explanation, reason_lines
 from unabridged.items import Item
+from unabridged.json_values import json_text
 from unabridged.messages import Message
 from unabridged.overrun import Overrun
 from unabridged.records import Change, Compacted, Note
 from unabridged.states import PINNED_ROLES
+from unabridged.text.digests import digest, digests, written_digests
 from unabridged.tokens import exact, kept
 from unabridged.usage import Usage
 from unabridged.views import View, apply
@@ -27,8 +31,9 @@ class Prefix:
     How much of the projection before is still the beginning of this one.
 
     *messages* and *tokens* of it, *out_of* so many messages. The projection
-    before is the last one that this memory object made: another process, or the
-    same program started again, has none to compare with.
+    before is the last one that this memory object made, or the one whose
+    `TrimResult.prefix` was given to `Memory.context(previous=…)`: by that a web
+    server that makes a memory for each request knows it too.
 
     >>> from unabridged import Memory, tokens, user
     >>> memory = Memory(count=tokens.words)
@@ -37,6 +42,9 @@ class Prefix:
     ...     result = memory.context()
     >>> result.kept
     Prefix(messages=1, tokens=2, out_of=1)
+    >>> again = Memory(memory.store, count=tokens.words)
+    >>> again.context(previous=result.prefix).kept
+    Prefix(messages=2, tokens=4, out_of=2)
     """
 
     messages: int
@@ -47,14 +55,17 @@ class Prefix:
 @frozen(repr=False)
 class TrimResult:
     """
-    What a strategy or chain worked out.
+    What a strategy or chain worked out: the view *before*, and the *changes* to it.
 
-    *over* says by how much what must stay is over a limit; *warnings* say what
-    did not go as asked (that a prefix broke is told by `explain()` alone). *rec*
+    *notes* are what it wants kept beside the messages, such as a model's answer;
+    with *hide_system* the prompts are not among the `messages`. *over* says by
+    how much what must stay is over a limit; *warnings* say what did not go as
+    asked (that a prefix broke is told by `explain()` alone). *rec*
     is the record by which a memory wrote the changes back (0: none), *usage*
     what the provider reported (`Memory.report_usage`). *count* and *previous*
-    are those of the context; *ended* is the last step's result, whose view is
-    the one after these changes.
+    are those of the context, *earlier* is a `prefix` that was given in place of
+    *previous*; *ended* is the last step's result, whose view is the one after
+    these changes.
 
     >>> from unabridged import Window, run
     >>> from unabridged.testing import user, view_of
@@ -77,12 +88,16 @@ class TrimResult:
     usage: Usage | None = field(default=None, eq=False, kw_only=True)
     count: Callable[[Message], int] | None = field(default=None, eq=False, repr=False, kw_only=True)
     previous: tuple[Message, ...] = field(default=(), eq=False, repr=False, kw_only=True)
+    earlier: str = field(default="", eq=False, repr=False, kw_only=True)
     ended: "tuple[View, tuple[Change, ...], TrimResult] | None" = field(
         default=None, eq=False, repr=False, kw_only=True
     )
     # each context reads these two, and a cached property of a slotted class is found at a detour
     _view: View | None = field(default=None, init=False, eq=False, repr=False)
     _messages: tuple[Message, ...] | None = field(default=None, init=False, eq=False, repr=False)
+    # and so is its docstring
+    _tokens: int | None = field(default=None, init=False, eq=False, repr=False)
+    _kept: Prefix | None = field(default=None, init=False, eq=False, repr=False)
 
     @property
     def view(self) -> View:
@@ -134,12 +149,17 @@ class TrimResult:
         """
         return any(change.replace for change in self.changes)
 
-    @cached_property
+    @property
     def tokens(self) -> int:
         """
         The tokens of the messages, by the context's counter.
         """
-        return self._total(self.messages)
+        tokens = self._tokens
+        if tokens is None:
+            tokens = self._total(self.messages)
+            object.__setattr__(self, "_tokens", tokens)
+
+        return tokens
 
     @property
     def estimated(self) -> int:
@@ -153,19 +173,52 @@ class TrimResult:
 
         return self.tokens + (0 if fit is None else fit.offset)
 
-    @cached_property
+    @property
     def kept(self) -> Prefix:
         """
         How much of the projection before is still the beginning of this one.
         """
-        messages = self.messages
-        same = 0
-        while (
-            same < min(len(messages), len(self.previous)) and messages[same] == self.previous[same]
-        ):
-            same += 1
+        if self._kept is None:
+            object.__setattr__(self, "_kept", self._compared())
 
-        return Prefix(same, self._total(messages[:same]), len(self.previous))
+        return cast("Prefix", self._kept)
+
+    def _compared(self) -> Prefix:
+        messages = self.messages
+        before = len(self._earlier if self.earlier else self.previous)
+        most = min(len(messages), before)
+        same = next((n for n in range(most) if not self.stood_before(n, messages[n])), most)
+
+        return Prefix(same, self._total(messages[:same]), before)
+
+    @property
+    def prefix(self) -> str:
+        """
+        What was sent, in a few letters a message, for `Memory.context(previous=…)` of next time.
+
+        A text that any session, cookie or column can hold. It is no secret, and
+        nobody can read a message out of it; the log keeps nothing of it.
+
+        >>> from unabridged import Memory, user
+        >>> memory = Memory()
+        >>> _ = memory.append(user("a"), user("b"))
+        >>> len(memory.context().prefix)
+        18
+        """
+        return written_digests(map(_whole_text, self.messages))
+
+    def stood_before(self, place: int, message: Message) -> bool:
+        """
+        Whether the projection before had this message at that place.
+        """
+        if self.earlier:
+            return self._earlier[place] == digest(_whole_text(message))
+
+        return self.previous[place] == message
+
+    @cached_property
+    def _earlier(self) -> tuple[str, ...]:
+        return digests(self.earlier, "earlier= takes a result's `prefix`") if self.earlier else ()
 
     def text(self, names: Mapping[str, str] | None = None) -> str:
         """
@@ -230,3 +283,7 @@ def _is_prompt(item: Item) -> bool:
         return False
 
     return bool(item.pin) or (bool(item.sources) and not item.stands_in)
+
+
+def _whole_text(message: Message) -> str:
+    return json_text(message_data(message))

@@ -3,7 +3,8 @@ The view: what a strategy gets and what the model sees.
 
 An ordered, immutable sequence of items. A view of a long thread holds its
 pins, its stand-ins and a loaded tail; reading further raises a private signal,
-on which whoever drives the strategy loads more and calls it again.
+on which whoever drives the strategy loads more and calls it again. What is read
+and what is loaded know of each other, and that makes the length of this module.
 """
 
 import itertools
@@ -34,9 +35,10 @@ class View(Sequence[Item]):
     An ordered, immutable sequence of items.
 
     `blocks` and `rounds` are sequences too; reading them from the end touches
-    only what is read. *log* is the state of the thread that it shows, *size* how
-    many items are loaded; *items* holds these from place 0 on, and perhaps newer
-    ones after them.
+    only what is read. *log* is the state of the thread that it shows, *pins* are
+    the entries that stay, *hidden* those that are not loaded. *size* is how many
+    items are; *items* holds these from place 0 on, and perhaps newer ones after
+    them. *tail_sums*, *worked_out* and *handed_on* are what is known from before.
 
     >>> from unabridged.testing import user, view_of
     >>> view = view_of([user("a"), user("b"), user("c")])
@@ -50,6 +52,7 @@ class View(Sequence[Item]):
         "_edge",
         "_sources",
         "_starts",
+        "_summaries",
         "_wide",
         "handed_on",
         "hidden",
@@ -69,6 +72,7 @@ class View(Sequence[Item]):
         hidden: Span = NOTHING,
         sources: Span | None = None,
         wide: tuple[Item, ...] | None = None,
+        summaries: tuple[Item, ...] | None = None,
         anchored: bool | None = None,
         starts: Starts | None = None,
         pins: Span = NOTHING,
@@ -80,6 +84,7 @@ class View(Sequence[Item]):
         self.size = len(self.items) if size is None else size
         self._sources = sources
         self._wide = wide
+        self._summaries = summaries
         self._anchored = anchored
         self._starts = starts
         self._blocks = len(starts) if isinstance(starts, list) else 0
@@ -334,6 +339,15 @@ class View(Sequence[Item]):
         return self._wide
 
     @property
+    def summaries(self) -> tuple[Item, ...]:
+        """
+        The items that are summaries, in order.
+        """
+        if self._summaries is None:
+            self._summaries = tuple([item for item in self.loaded if item.summary])
+        return self._summaries
+
+    @property
     def anchored(self) -> bool:
         """
         Whether an item was put in after an entry.
@@ -349,6 +363,7 @@ class View(Sequence[Item]):
         hidden: Span = NOTHING,
         sources: Span | None = None,
         wide: tuple[Item, ...] | None = None,
+        summaries: tuple[Item, ...] | None = None,
         anchored: bool | None = None,
         starts: Starts | None = None,
         pins: Span | None = None,
@@ -362,6 +377,7 @@ class View(Sequence[Item]):
             hidden=hidden,
             sources=sources,
             wide=wide,
+            summaries=summaries,
             anchored=anchored,
             starts=starts,
             pins=self.pins if pins is None else pins,

@@ -20,7 +20,7 @@ from unabridged.records import Entry
 from unabridged.spans import NOTHING, Span
 from unabridged.states import ThreadState
 from unabridged.sums import Tail, Tally
-from unabridged.views import View
+from unabridged.views import View, stand_in
 
 __all__ = ["Loaded", "headed"]
 
@@ -46,10 +46,15 @@ class Loaded:
         self._items: list[Item] = []
         self._starts: list[int] = []
         self._wide: tuple[Item, ...] = ()
+        self._summaries: tuple[Item, ...] = ()
         self._standing = state.standing
         self._sources = state.in_view
         self._hidden = self._standing
+        self._compaction = state.compaction
         self._loose = _loose(state)
+        self._told = Span.of(
+            fold.sources.first for fold in state.folds if len(fold.sources) == 1 and fold.summarizes
+        )
         self._arrange()
 
     @property
@@ -67,7 +72,7 @@ class Loaded:
         """
         links = self.state.links
         tail = self._standing.tail(self.depth)
-        also = [self.state.guarded, self.state.hand, self.state.role]
+        also = [self.state.guarded, self.state.hand, self.state.role, self._told]
         also += [
             Span.between(*block) for block in (links.asked_block, links.spoke_block) if block[0]
         ]
@@ -107,7 +112,8 @@ class Loaded:
         for entry in entries:
             item = self._item(entry)
             if entry.seq in reworded:
-                item = evolve(item, message=reworded[entry.seq], stands_in=True)
+                told = entry.seq in self._told
+                item = evolve(item, message=reworded[entry.seq], stands_in=True, summary=told)
             self._islands[entry.seq] = item
         self._settle()
 
@@ -167,27 +173,27 @@ class Loaded:
         The log's own view, as far as it is loaded.
         """
         state = self.state
+        pins = state.hand | state.role if state.hand else state.role
         return View(
             self._items,
             size=len(self._items),
             hidden=self._hidden,
             sources=self._sources,
             wide=self._wide,
+            summaries=self._summaries,
             anchored=False,
             starts=self._starts,
-            pins=state.hand | state.role if state.hand else state.role,
+            pins=pins | Span.one(self._compaction) if self._compaction else pins,
             log=state,
             tail_sums=self._sums,
             edge=self._edge,
         )
 
     def _arrange(self) -> None:
-        self._wide = tuple(
-            Item(fold.into, fold.sources, stands_in=True, head=fold.sources.first)
-            for fold in self.state.folds
-            if len(fold.sources) > 1
-        )
+        self._wide = tuple(stand_in(fold) for fold in self.state.folds if len(fold.sources) > 1)
         self._items = sorted([*self._islands.values(), *self._wide, *self._tail], key=_first)
+        wide = () if self._told else self._wide  # nearly always, and then no look at each
+        self._summaries = tuple(item for item in wide or self._items if item.summary)
         self._starts = block_starts(self._items)
         self._sums = Tail(Tally(self._items))
         self._edge = bisect_right(self._items, self._hidden.last, key=_first)
@@ -199,6 +205,8 @@ class Loaded:
             pin = "hand"
         elif state.role.last >= seq and seq in state.role:
             pin = "role"
+        elif seq == self._compaction:
+            pin = "compaction"
         head, opener = entry.head, entry.opener
         for last, known in state.reopened:
             if last < seq and known > opener and known in self._standing:
@@ -223,6 +231,8 @@ def _only_appended(old: ThreadState, new: ThreadState) -> bool:
     Whether nothing but appends lead from one state to the other.
     """
     if (old.decided, old.late, old.lost) != (new.decided, new.late, new.lost):
+        return False
+    if new.compactions is not old.compactions and new.compaction != old.compaction:
         return False
     if new.hand is old.hand and new.role is old.role:
         return True

@@ -15,7 +15,7 @@ from unabridged.records import Change, Drop, Fold, Insert
 from unabridged.spans import NOTHING, Span
 from unabridged.view import View
 
-__all__ = ["Block", "Item", "Round", "View", "apply"]
+__all__ = ["Block", "Item", "Round", "View", "apply", "stand_in"]
 
 _first = attrgetter("first")
 
@@ -97,6 +97,7 @@ def _without(view: View, dropped: Span) -> View:
             hidden=hidden,
             sources=sources,
             wide=view.wide,
+            summaries=tuple([item for item in view.summaries if item.first not in dropped]),
             anchored=False,
             starts=view.starts_of(runs),
             tail_sums=sums,
@@ -186,7 +187,9 @@ def _folded(view: View, folds: Sequence[Fold]) -> View:
     for fold in folds:
         place = find(fold.sources.first) if len(fold.sources) == 1 else -1
         if place >= 0 and not items[place].wide:
-            items[place] = evolve(items[place], message=fold.into, stands_in=True)
+            item = items[place]
+            summary = item.summary or fold.summarizes
+            items[place] = evolve(item, message=fold.into, stands_in=True, summary=summary)
         else:
             many.append(fold)
     if not many:
@@ -195,11 +198,25 @@ def _folded(view: View, folds: Sequence[Fold]) -> View:
     rest = [_rest(item, taken) for item in items]
     kept = _ordered(_with_anchors([item for item in rest if item is not None]))
     kept = [item for item in kept if item.sources.ranges or (item.after or 0) not in taken]
-    made = [Item(f.into, f.sources, stands_in=True, head=f.sources.first) for f in many]
+    made = [stand_in(fold) for fold in many]
 
     return view.replaced(
         _in_place(kept, made), hidden=view.hidden - taken, sources=view.sources | taken
     )
+
+
+def stand_in(fold: Fold) -> Item:
+    """
+    The item that a fold of several entries makes.
+
+    >>> from unabridged import system
+    >>> stand_in(Fold(Span.between(1, 4), system("They said hello."))).summary
+    True
+    """
+    sources = fold.sources
+    summary = fold.summarizes
+
+    return Item(fold.into, sources, stands_in=True, head=sources.first, summary=summary)
 
 
 def _parts_a_stand_in(view: View, folds: Sequence[Fold]) -> bool:

@@ -32,7 +32,7 @@ class Do(NamedTuple):
 
 class Locked(NamedTuple):
     """
-    A work in which nobody else calls the store or changes what is loaded; it only calls the store.
+    A work during which nobody else changes what is loaded of the thread; it only calls the store.
     """
 
     work: "Generator[Do, Any, Any]"

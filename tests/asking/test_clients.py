@@ -352,9 +352,11 @@ class TestInAMemory:
 
     def test_a_failure_changes_nothing_and_is_told(self, server, client):
         """
-        What was cut off is not shown, and is asked for again.
+        What was cut off is not shown, and is asked for again where nothing rests.
         """
-        memory = Memory(strategy=Summarize(keep_last=2), ask=asking.openai(client, "cut"))
+        memory = Memory(
+            strategy=Summarize(keep_last=2), ask=asking.openai(client, "cut"), retry_after=0
+        )
         memory.append(*TALK)
         for count in (1, 2):
             result = memory.context()
@@ -362,6 +364,18 @@ class TestInAMemory:
             assert texts(TALK) == texts(result)
             assert "the answer was cut off" in result.warnings[0]
             assert count == len(server.asked)
+
+    def test_an_answer_that_is_none_rests(self, server, client):
+        """
+        It was paid for, and mostly comes again.
+        """
+        memory = Memory(strategy=Summarize(keep_last=2), ask=asking.openai(client, "cut"))
+        memory.append(*TALK)
+        for _ in range(3):
+            result = memory.context()
+
+        assert "not asked, the last answer was refused (the answer was cut" in result.warnings[0]
+        assert 1 == len(server.asked)
 
     def test_async_models_need_an_async_memory(self, server, openai):
         """

@@ -408,8 +408,8 @@ class TestLoad:
                 "messages[0].content[0].name: expected text, got nothing",
             ),
             (
-                [said(RESULT, RESULT | {"tool_use_id": None})],
-                "messages[0].content[1].tool_use_id: expected text, got null",
+                [said(RESULT, RESULT | {"tool_use_id": 5})],
+                "messages[0].content[1].tool_use_id: expected text, got a number",
             ),
             (
                 [said(RESULT | {"content": [[]]})],

@@ -479,8 +479,8 @@ class TestLoad:
                 "messages[0].content[0].toolUse: expected an object, got a number",
             ),
             (
-                [said({"toolUse": {"name": "f"}})],
-                "messages[0].content[0].toolUse.toolUseId: expected text, got nothing",
+                [said({"toolUse": {"name": "f", "toolUseId": 5}})],
+                "messages[0].content[0].toolUse.toolUseId: expected text, got a number",
             ),
             (
                 [said({"toolUse": {"toolUseId": "c1", "name": None}})],
@@ -491,8 +491,8 @@ class TestLoad:
                 "messages[0].content[0].toolResult: expected an object, got a list",
             ),
             (
-                [said({"toolResult": {"content": []}})],
-                "messages[0].content[0].toolResult.toolUseId: expected text, got nothing",
+                [said({"toolResult": {"toolUseId": [], "content": []}})],
+                "messages[0].content[0].toolResult.toolUseId: expected text, got a list",
             ),
             (
                 [said({"toolResult": {"toolUseId": "c1", "content": "noon"}})],
@@ -1217,7 +1217,7 @@ class TestAcross:
             said(
                 {"text": "Looking."},
                 {"toolUse": {"toolUseId": "c1", "name": "f", "input": {"a": 1}}},
-                {"toolUse": {"toolUseId": "c2", "name": "f", "input": {"arguments": ""}}},
+                {"toolUse": {"toolUseId": "c2", "name": "f", "input": {}}},
                 role="assistant",
             ),
             said(answered({"text": "one"})),

@@ -426,8 +426,8 @@ class TestLoad:
                 "messages[0].name: expected text, got a number",
             ),
             (
-                [{"role": "tool", "content": ""}],
-                "messages[0].tool_call_id: expected text, got nothing",
+                [{"role": "tool", "tool_call_id": 5, "content": ""}],
+                "messages[0].tool_call_id: expected text, got a number",
             ),
             (
                 [calling() | {"tool_calls": 1}],

@@ -535,7 +535,8 @@ class TestLoad:
                     extra=own(**{"as": "mcp_approval_response"}),
                 ),
             ),
-            (out(call_id=None), Opaque(NAME, out(call_id=None))),
+            (out(call_id=None), ToolResult("", "noon", extra=own(no_id="null"))),
+            (out(call_id=5), Opaque(NAME, out(call_id=5))),
         ],
     )
     def test_reads_each_answer_to_a_call(self, item: dict[str, Any], loaded: Part):
@@ -687,7 +688,7 @@ class TestLoad:
             ([answer("a")], "input[0].content[0]: expected an object, got text"),
             ([out([1])], "input[0].output[0]: expected an object, got a number"),
             ([out({})], "input[0].output: expected text or a list of parts, got an object"),
-            ([CALL | {"call_id": None}], "input[0].call_id: expected text, got null"),
+            ([CALL | {"call_id": 5}], "input[0].call_id: expected text, got a number"),
             ([CALL | {"name": 1}], "input[0].name: expected text, got a number"),
             (
                 [{"type": "custom_tool_call", "call_id": "", "name": ""}],

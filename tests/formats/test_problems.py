@@ -56,6 +56,7 @@ FORMATS = {
 TAKEN = {
     "anthropic": {"first message", "repeated id"},
     "bedrock": {"first message"},
+    "chat": {"empty key"},  # by Mistral
     "gemini": {"blank text", "call turn", "orphan result", "response count", "unanswered call"},
 }
 

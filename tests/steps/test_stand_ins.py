@@ -6,6 +6,7 @@ import pytest
 
 from unabridged import (
     Memory,
+    Over,
     Repair,
     Sparing,
     Summarize,
@@ -171,8 +172,8 @@ class TestWritingBack:
         [
             written_back(recapped),
             custom(recapped, replace=True, strict=True),
-            When(lambda view, ctx: len(view) > 2, written_back(recapped)),
-            Sparing(written_back(recapped), where=lambda item: item.message.text == "q1"),
+            When(Over(messages=2), written_back(recapped)),
+            Sparing(written_back(recapped), first=1),
             chain(Window(6), written_back(recapped)),
         ],
         ids=repr,
@@ -310,7 +311,9 @@ class TestWritingBack:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("make", [written_back, lambda f: custom(f, replace=True)])
+    @pytest.mark.parametrize(
+        "make", [written_back, lambda f: custom(f, replace=True)], ids=["written_back", "custom"]
+    )
     def test_of_a_message_that_stands_for_nothing(self, make):
         """
         Before anything is written; it names what to do.
@@ -333,6 +336,18 @@ class TestRefusals:
         """
         with pytest.raises(OutcomeError, match=r"'user: S' is put in after entry 4, where nothing"):
             run(written_back(listing(2, 3, user("S"))), view_of(talk(2)))
+
+    def test_of_more_messages_than_there_is_to_stand_for(self):
+        """
+        The others are named as what took all.
+        """
+        step = written_back(listing(system("A"), system("B"), system("C"), 2, 3))
+        with pytest.raises(OutcomeError) as caught:
+            run(step, view_of(talk(2)))
+        assert (
+            "'system: C' is put in after entry 2, and others stand for all that is dropped there "
+            "(1-2), so there is nothing to write it back for; give results.fold"
+        ) in str(caught.value)
 
     def test_of_calls_and_results(self):
         """

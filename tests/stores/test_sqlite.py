@@ -56,8 +56,8 @@ class TestSqliteStore:
         ("keys", "why"),
         [
             ({"synchronous": "sometimes"}, "synchronous= must be one of OFF, NORMAL, FULL, EXTRA"),
-            ({"timeout": -1}, "timeout= must be 0 seconds or more"),
-            ({"timeout": "long"}, "timeout= must be 0 seconds or more"),
+            ({"timeout": -1}, "timeout= must be a number of seconds from 0"),
+            ({"timeout": "long"}, "timeout= must be a number of seconds from 0"),
             ({"retain": 0}, "retain= must be an int of 1"),
         ],
     )

@@ -182,6 +182,23 @@ class TestDelete:
         with opened(left):
             assert [] == found(left, "secret")
 
+    def test_pieces_left_by_a_process_that_ended(self, path):
+        """
+        They leave when somebody else has written to the file.
+        """
+        store = opened(path)
+        store.append("a", said("secret"))
+        store._file.eraser._rewriting = Never()
+        store.delete("a")
+        left = path.with_name("left.db")
+        left.write_bytes(path.read_bytes())
+        store.close()
+
+        with opened(left) as store:
+            assert [(2,)] == store._file.rows("PRAGMA user_version")
+            store.append("b", said("hi"))
+            assert [(1,)] == store._file.rows("PRAGMA user_version")
+
     def test_large_files(self, path, monkeypatch):
         """
         A large file is not written anew until a quarter of it is free; `vacuum` does it at once.

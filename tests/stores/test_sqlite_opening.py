@@ -6,8 +6,8 @@ import os
 import shutil
 import sqlite3
 import sys
-import tempfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -143,11 +143,7 @@ class TestForeignFiles:
     @pytest.mark.parametrize(
         ("version", "why"),
         [
-            (
-                SCHEMA_VERSION + 1,
-                rf"later version of unabridged \(schema {SCHEMA_VERSION + 1}, "
-                rf"this one knows {SCHEMA_VERSION}\); upgrade",
-            ),
+            (SCHEMA_VERSION + 1, rf"later version of .*this one knows {SCHEMA_VERSION}\); upgrade"),
             (0, f"its schema version is 0, not 1 to {SCHEMA_VERSION}; restore it from a copy"),
             (-5, f"its schema version is -5, not 1 to {SCHEMA_VERSION}"),
             ("x", f"its schema version is 'x', not 1 to {SCHEMA_VERSION}"),
@@ -315,14 +311,12 @@ def as_nobody(work):
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 class TestReadOnly:
     @pytest.fixture
-    def path(self, tmp_path):
-        root = Path(tempfile.gettempdir())
-        for folder in (tmp_path, *tmp_path.parents):
-            if root in folder.parents:
-                folder.chmod(0o755)
-        folder = tmp_path / "folder"
-        folder.mkdir()
-        return folder / "talk.db"
+    def path(self):
+        with TemporaryDirectory() as above:  # pytest's own is closed to others
+            Path(above).chmod(0o755)
+            folder = Path(above, "folder")
+            folder.mkdir()
+            yield folder / "talk.db"
 
     @pytest.mark.parametrize("kind", ["closed", "killed", "journal"])
     @pytest.mark.parametrize("what", ["file", "folder", "both"])
@@ -398,8 +392,6 @@ class TestReadOnly:
         child = os.fork()
         if not child:
             os._exit(as_nobody(read))
-        os.close(answers[1])  # a reader that died is not waited for
-        os.close(asks[0])
         for _ in range(2):
             os.read(answers[0], 1)
             memory = Memory.open(path)

@@ -2,6 +2,7 @@
 Clipping tool results, arguments and messages that are too long.
 """
 
+import gc
 import json
 from types import SimpleNamespace
 
@@ -605,16 +606,31 @@ class TestOfYourOwn:
 
             assert 2 == len(step.heard.said)
 
-    def test_is_remembered_for_the_newest(self):
+    def test_is_remembered_in_a_number_of_ways(self):
         """
-        What was clipped long ago is worked out again.
+        A message clipped in ever new ways keeps the newest ones only.
+        """
+        heard = Heard()
+        view = view_of([user("say one two three")])
+        for number in (*range(MADE + 1), 1, 0):
+            step = Shout(1, leans=number, heard=heard)
+            run(step, view, SPOKEN)
+        assert MADE + 2 == len(heard.said)
+
+    def test_is_remembered_as_long_as_anybody_has_it(self):
+        """
+        An equal message is clipped again, unless somebody has the first one or what became of it.
         """
         step = Shout(1, heard=Heard())
-        for number in (*range(MADE + 1), 1, 0):
-            run(step, view_of([user(f"say {number}")]), SPOKEN)
+        result = run(step, view_of([user("say one")]), SPOKEN)
+        again = run(step, view_of([user("say one")]), SPOKEN)
+        assert ["say one"] == step.heard.said
+        assert result.messages == again.messages
 
-        assert "say 0" == step.heard.said[-1]
-        assert MADE + 2 == len(step.heard.said)
+        del result, again
+        gc.collect()
+        run(step, view_of([user("say one")]), SPOKEN)
+        assert ["say one"] * 2 == step.heard.said
 
 
 class TestAsValues:

@@ -8,9 +8,12 @@ import pytest
 from attrs import evolve
 
 from unabridged import (
+    Filter,
+    HeadAndTail,
     MaxRounds,
     Memory,
     Over,
+    Sections,
     Sparing,
     Summarize,
     TokenBudget,
@@ -28,7 +31,7 @@ from unabridged.contract import TrimContext
 from unabridged.declared import from_data, to_data
 from unabridged.errors import ConfigError, NeedsAnswerError
 from unabridged.records import Drop, Fold, Insert
-from unabridged.results import TrimResult, unchanged
+from unabridged.results import TrimResult, hold, unchanged
 from unabridged.spans import Span
 from unabridged.testing import call, replies, result, talk, texts, view_of
 from unabridged.tokens import words
@@ -304,3 +307,48 @@ class TestSparing:
 
         for step in (Sparing(newest, first=1), When(always, Sparing(newest, first=1))):
             assert ["q1", "q3", "a3"] == texts(asyncio.run(arun(step, view_of(talk(3)))))
+
+
+class TestSparedItemsStayWithTheirQuestions:
+    LONG = assistant("a long answer " * 9)
+
+    @pytest.mark.parametrize(
+        "inner",
+        [
+            Sections(1, count=words),
+            Sections(1, count=words, pin_system=False),
+            Window(1),
+            Window(1, opening="next"),
+            Window(1, opening="anywhere"),
+            TokenBudget(1, count=words),
+            MaxRounds(1),
+            HeadAndTail(1, 1),
+            Filter(role="user"),
+        ],
+        ids=repr,
+    )
+    def test_whatever_cuts(self, inner):
+        """
+        A view starts on no answer, and no call is without its result.
+        """
+        messages = [user("q1"), self.LONG, user("q2"), call("c1"), result("c1"), *talk(2, first=3)]
+        view = view_of(messages)
+        answer = run(Sparing(inner, where=lambda item: item.message == self.LONG), view)
+        called = run(Sparing(inner, where=lambda item: item.message.tool_calls), view)
+
+        assert [1, 2] == [item.first for item in answer.view][:2]
+        assert {3, 4, 5} <= {item.first for item in called.view}
+
+    def test_also_prompts_that_a_cut_lets_go(self):
+        """
+        And items that a step before holds: `Sections` takes those for a wish.
+        """
+        view = view_of([system("rule"), *talk(3)])
+        prompts = Sparing(Window(2, pin_system=False), where=lambda item: item.pin == "role")
+        wished = [
+            lambda view, ctx: hold(view, view[1:3], reason="recalled"),
+            Sparing(Sections(1, count=words), where=lambda item: item.pin == "held"),
+        ]
+
+        assert ["rule", "q3", "a3"] == texts(run(prompts, view))
+        assert ["rule", "q1", "a1", "q3"] == texts(run(wished, view))[:4]

@@ -136,14 +136,25 @@ class TestMaxRounds:
             "raise the limit, unpin, or clip what is long"
         )
 
-    def test_counts_a_summary_with_the_round_before_it(self):
+    def test_counts_no_summary(self):
         """
-        A stand-in opens no round of its own; at the head it is a preamble.
+        A summary opens no round and is none, so it stays.
         """
         folded = Compacted((Fold(Span.between(1, 4), user("summary")),), 99)
         view = view_of(talk(4), decisions=[folded])
 
-        assert ["summary", "q3", "a3", "q4", "a4"] == texts(run(MaxRounds(3), view))
+        assert ["summary", "q3", "a3", "q4", "a4"] == texts(run(MaxRounds(2), view))
+        assert ["summary", "q4", "a4"] == texts(run(MaxRounds(1), view))
+        assert ["summary", "q4", "a4"] == texts(run(MaxRounds(1, count_pins=True), view))
+
+    def test_counts_a_stand_in_that_is_no_summary_with_the_round_before_it(self):
+        """
+        It opens no round of its own; at the head it is a preamble.
+        """
+        joined = Fold(Span.between(1, 4), user("joined"), summary=False)
+        view = view_of(talk(4), decisions=[Compacted((joined,), 99)])
+
+        assert ["joined", "q3", "a3", "q4", "a4"] == texts(run(MaxRounds(3), view))
         assert ["q3", "a3", "q4", "a4"] == texts(run(MaxRounds(2), view))
 
 

@@ -792,7 +792,7 @@ class TestTree:
         """
         rounds, answers = messages_and_answers
         model = Model(ask or replies(*answers))
-        memory = Memory(strategy=step or self.step(), count=words, ask=model)
+        memory = Memory(strategy=step or self.step(), count=words, ask=model, retry_after=0)
         for number in range(1, rounds + 1):
             memory.append(*talk(1, number))
             seen = memory.context()
@@ -842,7 +842,7 @@ class TestTree:
 
     def test_a_higher_one_that_fails_leaves_those_below(self):
         """
-        And is asked for at the very next retrieval.
+        And is asked for at the very next retrieval where nothing rests.
         """
         answers = iter(["a", "b", "", "ab"])
         memory, seen, model = self.told(3, (), ask=lambda _: next(answers))
@@ -1008,14 +1008,15 @@ class TestAsAValue:
     )
     def test_says_what_to_keep_in_one_way(self, options, count):
         """
-        The message names the three.
+        The message names the four.
         """
         with pytest.raises(ConfigError) as caught:
             Summarize(**options)
 
         assert str(caught.value) == (
-            "Summarize: say what to keep, by exactly one of `keep_last` (messages), `keep_rounds` "
-            f"and `keep_tokens`, got {count} of them"
+            "Summarize: say what to keep, by exactly one of `keep_last` (messages), "
+            "`keep_rounds`, `keep_tokens` and `within` (tokens, with the summary), "
+            f"got {count} of them"
         )
 
     def test_refuses_a_low_mark_that_is_not_below(self):
@@ -1075,3 +1076,172 @@ class TestAsAValue:
             Summarize(**options)
 
         assert f"`{name}`" in str(caught.value)
+
+
+class TestOpening:
+    VIEW = (user("aaaa"), assistant("bbbb"), user("cccc"))
+
+    @pytest.mark.parametrize(
+        ("opening", "expected"), [("question", ["S", "bbbb", "cccc"]), ("next", ["S", "cccc"])]
+    )
+    def test_says_what_comes_first_after_the_summary(self, opening, expected):
+        """
+        By default the summary stands for the question, "next" folds on to the next one.
+        """
+        step = Summarize(keep_tokens=10, count=of_text(len), opening=opening, label="")
+
+        assert expected == texts(run(step, view_of(self.VIEW), ask=replies("S")))
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"keep_last": 4},
+            {"keep_tokens": 4},
+            {"keep_last": 5, "down_to": 4},
+            {"keep_last": 4, "tree": 2},
+            {"keep_last": 4, "every": 2},
+            {"within": 6, "max_tokens": 2},
+            {"keep_rounds": 2},
+            {"keep_last": 4, "replace": True},
+        ],
+        ids=str,
+    )
+    def test_next_holds_for_all_that_may_be_kept(self, options):
+        """
+        The first item after the summary is neither an answer nor a result.
+        """
+        step = Summarize(label="", opening="next", **options)
+        memory = Memory(strategy=step, count=words, ask=lambda _: "S")
+        for number in range(1, 9):
+            memory.append(user(f"q{number}"), call("c"), result("c"), assistant(f"a{number}"))
+            roles = [item.message.role for item in memory.context().view if not item.stands_in]
+            assert "user" == roles[0]
+
+    def test_next_leaves_a_view_without_another_question(self):
+        """
+        Then the plain cut stands.
+        """
+        view = view_of([user("q1"), *[assistant(f"a{n}") for n in range(4)]])
+        done = run(Summarize(2, opening="next", label=""), view, WORDS, replies("S"))
+
+        assert ["q1", "S", "a3"] == texts(done)
+
+
+class TestBy:
+    def test_rounds_keeps_no_half_round(self):
+        """
+        What is kept is whole rounds; a newest one that does not fit is cut by blocks.
+        """
+        view = view_of(talk(4))
+        shown = {
+            (by, tokens): texts(
+                run(Summarize(keep_tokens=tokens, by=by, label=""), view, WORDS, replies("S"))
+            )
+            for by in ("blocks", "rounds")
+            for tokens in (3, 4)
+        }
+
+        assert {
+            ("blocks", 3): ["S", "a3", "q4", "a4"],
+            ("blocks", 4): ["S", "q3", "a3", "q4", "a4"],
+            ("rounds", 3): ["S", "q4", "a4"],
+            ("rounds", 4): ["S", "q3", "a3", "q4", "a4"],
+        } == shown
+
+
+class TestWithin:
+    def shown(self, *messages, rounds=12, answer="one two three", **options):
+        """
+        The results of a memory, round after round.
+        """
+        step = Summarize(label="So far:", **options)
+        memory = Memory(strategy=step, count=words, ask=lambda _: answer)
+        memory.append(*messages)
+        seen = []
+        for number in range(1, rounds + 1):
+            memory.append(*talk(1, number))
+            seen.append(memory.context())
+
+        return seen
+
+    @pytest.mark.parametrize("replace", [False, True])
+    @pytest.mark.parametrize("mark", [{}, {"down_to": 11}])
+    def test_pins_summary_and_what_is_kept_fit_one_total(self, mark, replace):
+        """
+        At every turn, with and without a low mark.
+        """
+        pinned = system("be kind")
+        seen = self.shown(pinned, within=16, max_tokens=3, replace=replace, **mark)
+
+        assert all(each.tokens <= 16 and each.over is None for each in seen)
+        assert texts(seen[-1])[:2] == ["be kind", "So far:\none two three"]
+        assert all(len(each.messages) >= 3 for each in seen)
+
+    def test_folds_nothing_that_fits(self):
+        """
+        All is shown until the total is passed.
+        """
+        seen = self.shown(within=12)
+
+        assert texts(talk(6)) == texts(seen[5])
+        assert "So far:\none two three" == texts(seen[6])[0]
+
+    def test_the_low_mark_counts_the_summary(self):
+        """
+        Once the total is passed, what is sent is down to it, and grows again.
+        """
+        sizes = [each.tokens for each in self.shown(within=16, max_tokens=3, down_to=9)]
+
+        assert [2, 4, 6, 8, 10, 12, 14, 16, 9, 11, 13, 15] == sizes
+
+    def test_a_quarter_is_kept_free_for_it_by_default(self):
+        """
+        A longer summary is asked to be shortened, then refused.
+        """
+        model = Model(replies("one two three four", "one two three"))
+        step = Summarize(within=12, label="")
+        done = run(step, view_of(talk(7)), WORDS, model)
+
+        assert [3, 3] == [ask.max_tokens for ask in model.asked]
+        assert "one two three" == texts(done)[0]
+
+    def test_says_by_how_much_it_is_over(self):
+        """
+        Where what must stay leaves the summary no room.
+        """
+        pinned = system("one two three four five six seven")
+        done = self.shown(pinned, within=9, rounds=2, guard_size=False, max_tokens=3)[-1]
+
+        assert (9, done.tokens) == (done.over.limit, done.over.needed)
+        assert "the summary of entries 2-3 (5)" in done.over.what
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"max_tokens": 20}, "`max_tokens` (20) must be below `within` (20), which the"),
+            ({"down_to": 5}, "`max_tokens` (5) must be below `down_to` (5), which the"),
+            ({"tree": 2}, "`within` and `tree` do not go together"),
+            ({"keep_last": 2}, "by exactly one of"),
+            ({"down_to": 20}, "`down_to` (20) must be below what is kept (20)"),
+            ({"window": 10}, "`window` (10) must be above twice `max_tokens` (5)"),
+        ],
+    )
+    def test_refuses_what_leaves_no_room(self, options, message):
+        """
+        When it is made, with the numbers.
+        """
+        with pytest.raises(ConfigError) as caught:
+            Summarize(within=20, **options)
+
+        assert message in str(caught.value)
+
+    def test_goes_to_data_and_back(self):
+        """
+        As every option does.
+        """
+        step = Summarize(within=8_000, opening="next", by="rounds")
+
+        assert step == from_data(to_data(step))
+        assert "Summarize(within=8_000, opening='next', by='rounds')" == repr(step).replace(
+            "8000", "8_000"
+        )

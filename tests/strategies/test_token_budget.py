@@ -653,3 +653,23 @@ class TestAsAValue:
             "TokenBudget: `down_to` (2_000) must be below `limit` (1_000): "
             "it is what a cut cuts down to once `limit` is passed"
         )
+
+
+class TestNewestWhole:
+    def test_keeps_the_newest_round_and_says_what_is_over(self):
+        """
+        A budget that it does not fit is no reason to halve it; where it fits, older rounds join.
+        """
+        view = view_of([*talk(2), user("one two"), assistant("three four five")])
+
+        def kept(limit, **options):
+            step = TokenBudget(limit, count=words, by="rounds", newest="whole", **options)
+            return run(step, view)
+
+        assert ["one two", "three four five"] == texts(kept(4))
+        assert (4, 5) == (kept(4).over.limit, kept(4).over.needed)
+        assert (["one two", "three four five"], None) == (texts(kept(5)), kept(5).over)
+        assert ["q2", "a2"] == texts(kept(7))[:2]
+        assert 6 == len(kept(9, down_to=4).messages)
+        assert ["one two", "three four five"] == texts(kept(8, down_to=4))
+        assert ["one two", "three four five"] == texts(kept(4, opening="anywhere"))

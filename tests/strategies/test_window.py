@@ -322,6 +322,32 @@ class TestBy:
         """
         assert ["q", "", "found", "a"] == seen(Window(5, by="rounds"), [*talk(2), *LOOP])
 
+    def test_rounds_keeps_a_newest_round_whole_where_asked(self):
+        """
+        However long it is; `over` says by how much, and what of it could not go.
+        """
+        whole = {"by": "rounds", "newest": "whole"}
+        long = run(Window(2, **whole), view_of([*talk(2), *LOOP]))
+
+        assert [m.text for m in LOOP] == [m.text for m in long.messages]
+        assert (2, len(LOOP), "messages") == (long.over.limit, long.over.needed, long.over.unit)
+        assert any(": of the newest round" in what for what in long.over.what)
+        assert ["q2", "a2"] == seen(Window(2, **whole), talk(2))
+        assert ["q1", "a1", "q2", "a2"] == seen(Window(4, **whole), talk(2))
+        assert ["q2", "a2"] == seen(Window(3, down_to=1, **whole), talk(2))
+        with pytest.raises(BudgetError):
+            run(Window(2, strict=True, **whole), view_of([*talk(2), *LOOP]))
+
+    def test_whole_goes_with_rounds(self):
+        """
+        A cut by blocks has no rounds to keep.
+        """
+        with pytest.raises(ConfigError) as caught:
+            Window(2, newest="whole")
+        assert "Window: `newest='whole'` goes with `by='rounds'`; give both" == str(caught.value)
+        with pytest.raises(ConfigError, match="`newest` must be one of 'blocks', 'whole', got 'x'"):
+            Window(2, by="rounds", newest="x")
+
     def test_rounds_is_by_blocks_in_a_view_without_user(self):
         """
         There are no rounds to cut between.

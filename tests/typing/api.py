@@ -13,6 +13,7 @@ from functools import partial
 
 from attrs import evolve, frozen
 
+import unabridged
 from unabridged import (
     AsyncMemory,
     Budget,
@@ -37,6 +38,7 @@ from unabridged import (
     chain,
     custom,
     declared,
+    formats,
     run,
     system,
     tokens,
@@ -69,6 +71,7 @@ from unabridged.pipeline import Pipeline, Strategy
 from unabridged.records import Note
 from unabridged.results import TrimResult, fold, keep, unchanged
 from unabridged.testing import view_of
+from unabridged.usage import Usage
 from unabridged.views import View
 
 # -- answers
@@ -289,7 +292,14 @@ run(described, run(longer, view_of([user("hi")])).view)
 
 Message("user", ["hi", Image(url="u")], metadata={"a": 1}, extra=None)
 Message("tool", ToolResult("c1", ["found", Text("it")]), name=None, id="m1")
-ToolCall("c1", "find", {"q": 1})
+tenant: str = user("hi", metadata={"tenant": "acme"}).metadata["tenant"]
+city: object = ToolCall("c1", "find", {"q": 1}).args["q"]
+billed: Usage = formats.usage({"usage": {"prompt_tokens": 3}})
+told: TrimResult = Memory().report_usage(Memory().context(previous=None), billed)
+told = Memory().report_usage(told, input_tokens=3, cached_tokens=1)
+again: TrimResult = Memory().context(previous=told.prefix)
+seqs: list[int] = [entry.seq for entry in Memory().append(user("hi")).all]
+version: str = unabridged.__version__
 Opaque("gemini", [1, "two", None])
 Note("fact", "name", {"first": 1})
 TokenBudget(share=1, clip=ClipToolResults(500))
@@ -299,6 +309,15 @@ ClearToolResults(3, exclude=["recall", "find"])
 
 # -- values that are wrong
 
+Memory().count = tokens.words  # type: ignore[attr-defined]
+Memory().add(user("hi"))  # type: ignore[attr-defined]
+Memory().entries(limit=3)  # type: ignore[call-arg]
+Memory().context(previous=told)  # type: ignore[arg-type]
+Memory().report_usage(told)  # type: ignore[call-overload]
+TokenBudget(max_tokens=8)  # type: ignore[call-arg]
+tool("found", tool_call_id="c1")  # type: ignore[call-arg]
+ToolCall("c1", "find", args={})  # type: ignore[call-arg]
+Memory(max_tokens=8)  # type: ignore[call-arg]
 ToolCall(3, "find")  # type: ignore[arg-type]
 ToolCall("c1", None)  # type: ignore[arg-type]
 ToolCall("c1", "find", 4)  # type: ignore[arg-type]

@@ -159,12 +159,14 @@ def _tried(members: tuple[AskFunction, ...]) -> Generator[AskFunction, Any, str]
         else:
             return text
     msg = f"fallback: nobody of {len(members)} answered: {'; '.join(told)}"
-    raise OutcomeError(msg) from ExceptionGroup("nobody answered", failures)
+    nobody = OutcomeError(msg)
+    nobody.answered = all(isinstance(each, OutcomeError) and each.answered for each in failures)
+    raise nobody from ExceptionGroup("nobody answered", failures)
 
 
 def _refuse_empty() -> None:
     msg = "the answer is empty"
-    raise OutcomeError(msg)
+    raise OutcomeError.of_answer(msg)
 
 
 def _called(member: AskFunction, ask: Ask) -> Any:

@@ -64,7 +64,7 @@ or `reasoning_tokens=` for a model that thinks first (finish_reason 'length')
     if not text:
         only = " but reasoning" if message.reasoning or message.text.strip() else ""
         msg = f"the answer is empty: there is nothing in it{only}"
-        raise OutcomeError(msg)
+        raise OutcomeError.of_answer(msg)
 
     return text
 
@@ -79,12 +79,12 @@ def _ended(api: str, found: dict[str, Any]) -> None:
         said = held.get("message")
         if isinstance(said, dict) and _is_refusal(said):
             msg = "the answer was refused by the model"
-            raise OutcomeError(msg)
+            raise OutcomeError.of_answer(msg)
     reason = str(held.get(name) or "")
     if reason.lower() not in _ENDED:
         why = _WHY.get(reason.lower(), "did not come to its end")
         msg = f"the answer {why} ({name} {brief(reason)})"
-        raise OutcomeError(msg)
+        raise OutcomeError.of_answer(msg)
 
 
 def _first(choices: object) -> dict[str, Any]:

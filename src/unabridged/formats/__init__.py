@@ -34,10 +34,13 @@ and a test holds this table to it). What is left out is in the report of
 | `Opaque` of another API         | -    | -         | -         | -      | -       |
 
 Of other fields: a message's `name` is sent by Chat alone; `is_error` by Anthropic,
-Gemini and Bedrock. A file id is one provider's: one that another format loaded is
-left out, and so is a URL that only one provider can fetch: `s3://` but for
-Bedrock, `gs://` and Gemini's Files API but for Gemini. Anthropic, Bedrock and
-OpenAI take pictures from users and tools, not from an assistant.
+Gemini and Bedrock; a document's context and citations by Anthropic and Bedrock. The
+legacy `function_call` and role "function" of Chat are calls and results everywhere.
+
+A file id is one provider's: one that another format loaded is left out, and so is
+a URL that only one provider can fetch: `s3://` but for Bedrock, `gs://` and Gemini's
+Files API but for Gemini. Anthropic, Bedrock and OpenAI take pictures from users and
+tools, not from an assistant.
 """
 
 from unabridged.formats import anthropic, bedrock, gemini, openai_chat, openai_responses

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, TypeAlias, assert_never
 
 from unabridged.formats.anthropic_calls import read_call, write_call
-from unabridged.formats.anthropic_keys import NAME, kept, named, own, required, without
+from unabridged.formats.anthropic_keys import NAME, kept, named, own, without
 from unabridged.formats.anthropic_media import read_media, source_of, write_media
 from unabridged.formats.anthropic_words import (
     is_ours,
@@ -22,7 +22,7 @@ from unabridged.formats.anthropic_words import (
     write_text,
     write_thought,
 )
-from unabridged.formats.extras import item_json, refuse
+from unabridged.formats.extras import item_json, read_id, refuse, write_id
 from unabridged.json_values import Json
 from unabridged.messages import (
     Audio,
@@ -204,16 +204,17 @@ def _opaque_left_out(part: Opaque) -> str:
 
 
 def _result(block: Block, where: str) -> ToolResult:
-    call_id, content = required(block, "tool_use_id", where), block.get("content", ...)
+    lack: dict[str, Any] = {}
+    call_id, content = read_id(block, "tool_use_id", where, lack), block.get("content", ...)
     words, form = read_content(content, where and f"{where}.content", "tool", inside=True)
     is_error = block.get("is_error")
     is_told = is_error is True or is_error is False
     form = "" if form == "missing" else form
-    if len(block) == 3 + is_told and content is not ...:
+    if len(block) == 3 + is_told and content is not ... and not lack:
         extra = _result_shape(form, is_told and not is_error)
     else:
         keys = without(block, _TOLD_RESULT if is_told else _RESULT)
-        hints = own(_result_shape(form, is_told and not is_error))
+        hints = own(_result_shape(form, is_told and not is_error)) | lack
         extra = kept(keys, hints, where)
 
     return quick_result(call_id, words, is_error is True, extra)  # type: ignore[arg-type]
@@ -230,8 +231,9 @@ def _result_shape(form: str, is_told_fine: bool) -> Json:
 
 
 def _tool_result(result: ToolResult) -> Block:
-    block: Block = {"type": "tool_result", "tool_use_id": result.call_id}
+    block: Block = {"type": "tool_result"}
     shape = own(result.extra) if result.extra else {}
+    write_id(block, "tool_use_id", result.call_id, shape)
     form = shape.get("content", "")
     written = (write(part, "tool") for part in result.content)
     blocks = [inner for inner in written if inner is not None]

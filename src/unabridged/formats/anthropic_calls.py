@@ -8,6 +8,7 @@ provider's model wrote and is no object is sent inside of one.
 from typing import Any
 
 from unabridged.formats.anthropic_keys import kept, named, own, required, without
+from unabridged.formats.extras import read_id, write_id
 from unabridged.formats.json_texts import strict_value
 from unabridged.json_values import json_of, sound_json
 from unabridged.messages import ToolCall
@@ -21,18 +22,20 @@ def read_call(block: dict[str, Any], where: str) -> ToolCall:
     The call in a block.
 
     Raises:
-        FormatError: it has no id or no name.
+        FormatError: it has no name, or an id that is no text.
 
     >>> read_call({"type": "tool_use", "id": "c1", "name": "now", "input": {}}, "block")
     ToolCall(id='c1', name='now', arguments='{}')
     """
-    id_, name = required(block, "id", where), required(block, "name", where)
+    shape: dict[str, Any] = {}
+    id_, name = read_id(block, "id", where, shape), required(block, "name", where)
     given = block.get("input", ...)
-    if len(block) == 4 and type(given) is dict:  # noqa: PLR2004  these and the type
+    if len(block) == 4 and type(given) is dict and not shape:  # noqa: PLR2004  these and the type
         text = sound_json(given)
         if text is not None:
             return quick_call(id_, name, text)
-    shape = {} if isinstance(given, dict) else {"input": "missing" if given is ... else "bare"}
+    if not isinstance(given, dict):
+        shape["input"] = "missing" if given is ... else "bare"
     arguments = "{}" if given is ... else json_of(given, f"{where}.input").text
     extra = kept(without(block, ("type", "id", "name", "input")), shape, where)
 
@@ -46,8 +49,9 @@ def write_call(call: ToolCall) -> dict[str, Any]:
     >>> write_call(ToolCall("c1", "now", "noon"))["input"]
     {'arguments': 'noon'}
     """
-    block: dict[str, Any] = {"type": "tool_use", "id": call.id, "name": call.name}
+    block: dict[str, Any] = {"type": "tool_use", "id": "", "name": call.name}
     shape = own(call.extra) if call.extra else {}
+    write_id(block, "id", call.id, shape)
     match shape.get("input"):
         case "missing" if call.arguments == "{}":
             pass

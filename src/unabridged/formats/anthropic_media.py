@@ -10,6 +10,7 @@ import base64
 from typing import Any
 
 from unabridged.formats.anthropic_keys import NAME, is_foreign, kept, named, own
+from unabridged.formats.document_context import beside
 from unabridged.formats.extras import FILE, FOREIGN_FILE, refuse
 from unabridged.formats.media import from_data_url, out_of_reach
 from unabridged.messages import Document, Image
@@ -109,10 +110,12 @@ def write_media(part: Image | Document) -> dict[str, Any] | None:
         "type": "image" if isinstance(part, Image) else "document",
         "source": {**named(shape, "inner"), **source},
     }
-    if isinstance(part, Document) and part.name:
+    if isinstance(part, Image):
+        return {**named(shape, "keys"), **block}
+    if part.name:
         block["title"] = part.name
 
-    return {**named(shape, "keys"), **block}
+    return {**beside(part, NAME), **named(shape, "keys"), **block}
 
 
 def _given(part: Image | Document) -> tuple[str, str, str]:

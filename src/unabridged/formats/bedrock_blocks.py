@@ -17,7 +17,7 @@ from unabridged.formats.bedrock_words import (
     write_text,
     write_thought,
 )
-from unabridged.formats.extras import Keys, refuse
+from unabridged.formats.extras import Keys, read_id, refuse, write_id
 from unabridged.formats.json_texts import strict_value
 from unabridged.json_values import json_of
 from unabridged.messages import (
@@ -144,10 +144,8 @@ def _result(block: Keys, where: str) -> ToolResult:
     where = f"{where}.toolResult"
     if not isinstance(result, dict):
         refuse(where, "an object", result)
-    call_id, content = result.get("toolUseId", ...), result.get("content", ...)
-    if not isinstance(call_id, str):
-        refuse(f"{where}.toolUseId", "text", call_id)
     shape: dict[str, Any] = {}
+    call_id, content = read_id(result, "toolUseId", where, shape), result.get("content", ...)
     if content is ...:
         content, shape["content"] = [], "missing"
     if not isinstance(content, list):
@@ -186,7 +184,8 @@ def _found(block: object, where: str) -> Text | Image | Document | Opaque:
 
 def _write_result(result: ToolResult, names: Names) -> dict[str, Any]:
     shape = own(result.extra) if result.extra else {}
-    form: dict[str, Any] = {"toolUseId": result.call_id}
+    form: dict[str, Any] = {}
+    write_id(form, "toolUseId", result.call_id, shape)
     content = [_written(part, names) for part in result.content if not left_out(part, "tool")]
     if content or shape.get("content") != "missing":
         form["content"] = content

@@ -8,7 +8,7 @@ provider's model wrote and is no object is sent inside of one.
 from typing import Any
 
 from unabridged.formats.bedrock_bytes import kept, own
-from unabridged.formats.extras import Keys, refuse
+from unabridged.formats.extras import Keys, read_id, refuse, write_id
 from unabridged.formats.json_texts import strict_value
 from unabridged.json_values import json_of, sound_json
 from unabridged.messages import ToolCall
@@ -29,17 +29,20 @@ def read_call(block: Keys, where: str) -> ToolCall | None:
         return common
     keys = block.copy()
     use = keys.pop("toolUse")
+    shape: dict[str, Any] = {}
     match use:
         case {"type": "server_tool_use"}:
             return None
-        case {"toolUseId": str(id_), "name": str(name), **inner}:
+        case {"name": str(name), **inner}:
+            id_ = read_id(use, "toolUseId", f"{where}.toolUse", shape)
+            inner.pop("toolUseId", None)
             given = inner.pop("input", ...)
         case dict():
-            key = "name" if isinstance(use.get("toolUseId"), str) else "toolUseId"
-            refuse(f"{where}.toolUse.{key}", "text", use.get(key, ...))
+            refuse(f"{where}.toolUse.name", "text", use.get("name", ...))
         case _:
             refuse(f"{where}.toolUse", "an object", use)
-    shape: dict[str, Any] = {"inner": inner} if inner else {}
+    if inner:
+        shape["inner"] = inner
     if not isinstance(given, dict):
         shape["input"] = "missing" if given is ... else "any"
     arguments = "{}" if given is ... else json_of(given, f"{where}.toolUse.input").text
@@ -70,7 +73,8 @@ def write_call(call: ToolCall) -> dict[str, Any]:
     {'toolUse': {'toolUseId': 'c1', 'name': 'now', 'input': {}}}
     """
     shape = own(call.extra) if call.extra else {}
-    use: dict[str, Any] = {"toolUseId": call.id, "name": call.name}
+    use: dict[str, Any] = {"toolUseId": "", "name": call.name}
+    write_id(use, "toolUseId", call.id, shape)
     form = shape.get("input")
     if form != "missing" or call.arguments != "{}":
         use["input"] = _input(call.arguments, is_any=form == "any")
@@ -81,6 +85,7 @@ def write_call(call: ToolCall) -> dict[str, Any]:
 def _input(arguments: str, *, is_any: bool) -> Any:
     found = strict_value(arguments)
     if found is ... or not (is_any or isinstance(found, dict)):
-        return {"arguments": arguments}  # the API takes an object
+        # the API takes an object
+        return {"arguments": arguments} if arguments.strip() else {}
 
     return found

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from unabridged.formats.bedrock_bytes import as_bytes, kept, own
+from unabridged.formats.document_context import beside, is_cited
 from unabridged.formats.media import extension, from_data_url, media_type_of
 from unabridged.messages import Audio, Document, Image, Message, Part, ToolResult
 
@@ -159,6 +160,9 @@ def write_media(part: Media, names: Names) -> dict[str, Any]:
     if isinstance(part, Document):
         name = part.name if shape.get("as") else names.of(part)
         block |= {"name": name} if name else {}
+        inner = {**beside(part, "bedrock"), **inner}
+        if part.text and not shape.get("as") and is_cited(part):
+            shape = {**shape, "source": "text"}
     block["source"] = _source(part, shape, place)
     kind = next(key for key, kind in _KINDS.items() if isinstance(part, kind))
 

@@ -8,7 +8,7 @@ from unabridged.errors import FormatError
 from unabridged.formats.chat_calls import read_calls
 from unabridged.formats.chat_functions import Functions, function_result_extra, read_function_call
 from unabridged.formats.chat_parts import NAME, THOUGHTS, Words, is_plain, kept, read, write
-from unabridged.formats.extras import FILE, Keys, refuse
+from unabridged.formats.extras import FILE, Keys, read_id, refuse
 from unabridged.json_values import json_of
 from unabridged.messages import Audio, Message, Opaque, Part, Reasoning, Text, quick_message
 from unabridged.parts import NO_JSON, ToolResult, quick_result, quick_text
@@ -186,10 +186,11 @@ def _entry(keys: dict[str, Any], shape: dict[str, Any]) -> Reasoning:
 
 
 def _result(keys: dict[str, Any], where: str) -> ToolResult:
-    call_id = keys.pop("tool_call_id", ...)
-    if not isinstance(call_id, str):
-        refuse(f"{where}.tool_call_id", "text", call_id)
-    content, shape = _told(keys, where)
+    shape: dict[str, Any] = {}
+    call_id = read_id(keys, "tool_call_id", where, shape)
+    keys.pop("tool_call_id", None)
+    content, form = _told(keys, where)
+    shape |= form
     is_error = False
     if isinstance(keys.get("is_error"), bool):
         is_error = keys.pop("is_error")

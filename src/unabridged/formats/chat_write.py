@@ -13,6 +13,7 @@ from unabridged.formats.chat_functions import (
     write_function_call,
 )
 from unabridged.formats.chat_parts import THOUGHTS, Words, is_plain, left_out, own, write
+from unabridged.formats.extras import write_id
 from unabridged.messages import (
     Audio,
     Message,
@@ -114,11 +115,13 @@ def _result_turn(result: ToolResult) -> dict[str, Any]:
     hints = own(result.extra) if result.extra else {}
     form = hints.get("content", "")
     words = [part for part in result.content if not left_out(part, "tool")]
-    turn: dict[str, Any] = {"role": "tool", "tool_call_id": result.call_id}
+    turn: dict[str, Any] = {"role": "tool"}
     if is_function(result):
         turn = {"role": "function", **name_of_result(result)}
         if sends_id(result):
             turn["tool_call_id"] = result.call_id
+    else:
+        write_id(turn, "tool_call_id", result.call_id, hints)
     if words or form != "missing":
         turn["content"] = _written(words, form, None if form == "null" else "")
     if "is_error" in hints.get("sent", ()):

@@ -35,9 +35,11 @@ __all__ = [
     "checked",
     "each",
     "item_json",
+    "read_id",
     "reading",
     "refuse",
     "taken",
+    "write_id",
 ]
 
 Keys: TypeAlias = dict[Any, Any]
@@ -57,6 +59,7 @@ _WORDS: dict[type, str] = {
     dict: "an object",
 }
 _LETTERS = bytes({*range(ord(" "), ord("~") + 1)} - {*b'"\\'})  # that JSON writes as they are
+_FLAT = frozenset({str, int, bool, type(None), float})
 _LONG = 1_000  # letters
 _SHORT = 200  # bytes of keys and hints, or letters of an extra, that are worth remembering
 
@@ -105,7 +108,8 @@ def checked(messages: Iterable[object]) -> Iterator[Message]:
     """
     if not isinstance(messages, Iterable):
         refuse("messages", "messages", messages)
-    for at, message in enumerate(each(messages)):
+    known = messages if type(messages) in (tuple, list) else each(messages)
+    for at, message in enumerate(known):
         if not isinstance(message, Message):
             refuse(f"messages[{at}]", "a Message", message)
         yield message
@@ -131,6 +135,43 @@ def taken(keys: Keys, key: str) -> str:
     ('cat', '', {'detail': None})
     """
     return keys.pop(key) if isinstance(keys.get(key), str) and keys[key] else ""
+
+
+def read_id(block: Keys, key: str, where: str, shape: Keys) -> str:
+    """
+    The id under *key*; where none is, it is empty and the *shape* says how that was written.
+
+    An API demands it, but logs hold calls and results without: such a result is
+    an orphan, or answers a call that has none either.
+
+    >>> shape = {}
+    >>> read_id({"id": None}, "id", "messages[0]", shape), shape
+    ('', {'no_id': 'null'})
+    """
+    found = block.get(key, ...)
+    if isinstance(found, str):
+        return found
+    if found is not None and found is not ...:
+        refuse(f"{where}.{key}", "text", found)
+    shape["no_id"] = "missing" if found is ... else "null"
+
+    return ""
+
+
+def write_id(block: dict[str, Any], key: str, id_: str, shape: Keys) -> None:
+    """
+    Put an id back under *key*, or none where none was.
+
+    >>> block = {"id": ""}
+    >>> write_id(block, "id", "", {"no_id": "missing"}), block
+    (None, {})
+    >>> write_id(block, "id", "c1", {"no_id": "missing"}), block
+    (None, {'id': 'c1'})
+    """
+    form = "" if id_ else shape.get("no_id", "")
+    block[key] = None if form == "null" else id_
+    if form == "missing":
+        del block[key]
 
 
 @frozen
@@ -166,7 +207,8 @@ class Extras:
             if type(next(iter(keys.values()))) is str and (texts := _texts(keys)):
                 return _framed(self.name, shape, f'"keys":{texts}')
             # marshal follows a loop for ever, and knows no end of what is held twice
-            seen = marshal.dumps((keys, shape), 0) if is_small(keys) else b""
+            is_safe = _FLAT.issuperset(map(type, keys.values())) or is_small(keys)
+            seen = marshal.dumps((keys, shape), 0) if is_safe else b""
             if 0 < len(seen) <= _SHORT:
                 return _written(self.name, seen)
         except ValueError:

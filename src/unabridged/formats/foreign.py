@@ -24,6 +24,15 @@ _PLAIN = frozenset(
     {"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal"}
 )
 _ITEMS = frozenset({"function_call", "function_call_output", "reasoning", "message"})
+_CONTENT = frozenset({"role", "parts"})
+_SPEAKERS = ("user", "model", None)
+_GEMINI = frozenset(
+    {"text", "functionCall", "functionResponse", "inlineData", "thought", "thoughtSignature"}
+)
+_BLOCKS = frozenset({"text", "toolUse", "toolResult", "reasoningContent", "cachePoint"})
+_TYPES = frozenset(
+    {"text", "tool_use", "tool_result", "thinking", "image_url", "input_text", "output_text"}
+)
 _LANGCHAIN = frozenset(
     {"human", "ai", "system", "tool", "function", "chat", "generic", "remove"}
     | {f"{kind}MessageChunk" for kind in ("Human", "AI", "System", "Tool", "Function", "Chat")}
@@ -101,15 +110,41 @@ def foreign(turn: object) -> _Framework | None:
     >>> foreign({"type": "human", "content": "hi"}).name
     'LangChain'
     """
+    if type(turn) is dict and _is_common(turn):
+        return None
     keys = _keys(turn)
-    content = keys.get("content")
-    if type(content) is str or content is None:
-        if keys.keys() <= _PLAIN:
-            return None
-        if _word(keys.get("type")) in _ITEMS and "parts" not in keys:
-            return None
 
     return next((one for one in _FRAMEWORKS if one.is_told(keys)), None)
+
+
+def _is_common(turn: dict[str, Any]) -> bool:
+    """
+    Whether the turn is like most that APIs have, and need not be looked at any further.
+    """
+    keys = turn.keys()
+    if "parts" in keys:
+        parts = turn["parts"]
+        if type(parts) is not list or not keys <= _CONTENT or turn.get("role") not in _SPEAKERS:
+            return False
+        return all(type(part) is dict and part.keys() <= _GEMINI for part in parts)
+    if keys <= _PLAIN:
+        content = turn.get("content")
+        if type(content) is list:
+            return all(type(block) is dict and _is_block(block) for block in content)
+        return content is None or type(content) is str
+
+    kind = turn.get("type")
+    return type(kind) is str and kind in _ITEMS
+
+
+def _is_block(block: dict[str, Any]) -> bool:
+    kind = block.get("type")
+    if kind is None:
+        return next(iter(block), "") in _BLOCKS
+    if type(kind) is not str or kind not in _TYPES:
+        return False
+
+    return kind != "text" or type(block.get("text")) is str
 
 
 def _keys(value: object) -> _Keys:

@@ -91,7 +91,7 @@ def write_call(call: ToolCall) -> dict[str, Any]:
     """
     args = object_in(call.arguments)
     if args is None:
-        args = {"arguments": call.arguments}
+        args = {"arguments": call.arguments} if call.arguments.strip() else {}
     shape = own(call.extra) if call.extra else {}
     lacks = shape.get("lacks", ())
     form: dict[str, Any] = {}

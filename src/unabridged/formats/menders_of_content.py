@@ -11,6 +11,7 @@ from typing import cast
 
 from attrs import evolve
 
+from unabridged.formats.document_context import beside
 from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.rules_of_content import (
     is_blank,
@@ -154,8 +155,11 @@ def wrap_arguments(turns: list[Turn], api: Provider, report: list[Mend]) -> list
     def wrapped(call: ToolCall, seq: int) -> ToolCall:
         if is_object(call.arguments):
             return call
-        report.append(Mend("wrapped", seq, f"the arguments of `{call.id}` go in an object"))
         found = loaded(call.arguments)
+        if not call.arguments.strip():
+            report.append(Mend("filled", seq, f"the call `{call.id}` has no arguments: {{}}"))
+            return evolve(call, arguments="{}")
+        report.append(Mend("wrapped", seq, f"the arguments of `{call.id}` go in an object"))
         return evolve(call, arguments={"arguments": call.arguments if found is None else found})
 
     return [_with_calls(turn, wrapped) for turn in turns]
@@ -336,6 +340,10 @@ def tell_left_out(turns: list[Turn], api: Provider, report: list[Mend]) -> list[
             if isinstance(part, ToolResult):
                 reasons += [api.left_out(inner, "tool") for inner in part.content]
             report.extend(Mend("left out", seq, reason) for reason in reasons if reason)
+            if isinstance(part, Document) and not reasons[0] and not api.tells_context:
+                lost = " and ".join(beside(part))
+                text = f"a document's {lost}: {api.title} has no field for it"
+                report.extend([Mend("left out", seq, text)] if lost else [])
         name = turn.message.name
         if name and turn.side != "tool" and api.speaker is None:
             text = f"the speaker's name {name!r}: {api.title} has no field for it"

@@ -19,7 +19,7 @@ from unabridged.formats.chat_read import read_turn
 from unabridged.formats.chat_write import write_message
 from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.turns import Turn, pairs_of
-from unabridged.messages import Message, ToolCall, ToolResult
+from unabridged.messages import Message, Part, ToolCall, ToolResult
 
 __all__ = ["match_functions", "modern_calls", "stored_functions"]
 
@@ -106,6 +106,8 @@ def match_functions(turns: list[Turn], api: Provider, report: list[Mend]) -> lis
     >>> openai_chat.dump(mend(turns, "openai_chat").messages)[2]
     {'role': 'function', 'name': 'now', 'content': 'noon'}
     """
+    if not any(_is_legacy(part) for turn in turns for part in turn.message.parts):
+        return turns
     mended = list(turns)
     for (at, place), (caller, called) in pairs_of(turns).items():
         parts = list(mended[at].message.parts)
@@ -121,3 +123,7 @@ def match_functions(turns: list[Turn], api: Provider, report: list[Mend]) -> lis
         report.append(Mend("worded", turns[at].seqs[place], text))
 
     return mended
+
+
+def _is_legacy(part: Part) -> bool:
+    return isinstance(part, ToolCall | ToolResult) and is_function(part)

@@ -207,6 +207,13 @@ def word_system(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Tu
         if turn.side != "system" or api.keeps_system(turn.message):
             mended.append(turn)
             continue
+        words = [part for part in turn.message.parts if not _is_white(part)]
+        if not words:
+            report.append(Mend("left out", turn.seq, "system text in the middle without words"))
+            continue
+        turn = turn.taking(  # noqa: PLW2901
+            at for at, part in enumerate(turn.message.parts) if not _is_white(part)
+        )
         parts = tuple(
             Text(f"<system>\n{part.text}\n</system>") if isinstance(part, Text) else part
             for part in turn.message.parts
@@ -215,6 +222,10 @@ def word_system(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Tu
         report.append(Mend("worded", turn.seq, "system text in the middle goes as a user's"))
 
     return mended
+
+
+def _is_white(part: Part) -> bool:
+    return isinstance(part, Text) and not part.text.strip()
 
 
 def join_neighbours(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:

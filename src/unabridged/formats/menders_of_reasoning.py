@@ -10,6 +10,7 @@ from collections.abc import Callable
 from unabridged.formats.gemini_parts import with_dummy_signature
 from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.responses_parts import item_id, without_id
+from unabridged.formats.rules_of_openai import is_item_id
 from unabridged.formats.rules_of_reasoning import (
     first_calls_unsigned,
     leads_nowhere,
@@ -23,7 +24,7 @@ __all__ = ["free_items", "sign_calls"]
 
 def free_items(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:
     """
-    Take the ids off items that stand without the reasoning item they followed, or twice.
+    Take the ids off items that lost the reasoning item they followed, stand twice, or do not fit.
 
     Without an id an item is a fresh one, and needs no other. A reasoning item
     that nothing followed, as when an answer was cut off, is left out.
@@ -45,7 +46,8 @@ def free_items(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Tur
     for at, turn in enumerate(seen):
         for place, part in enumerate(turn.parts):
             id_ = item_id(part)
-            if id_ in used and not isinstance(part, Reasoning):
+            is_taken = id_ in used or bool(id_ and not is_item_id(id_))
+            if is_taken and not isinstance(part, Reasoning):
                 loose.add((at, place))
             if id_:
                 used.add(id_)

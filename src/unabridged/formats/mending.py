@@ -45,7 +45,7 @@ def mend(messages: Iterable[Message | Item], provider: str) -> Mended:
     Results move to their calls, or become words where the call is gone;
     neighbours of one role are joined and system text in the middle goes as a
     user's, where the API wants that; ids, names and empty texts become such as
-    it takes. No message is dropped. What the API has no form for is in the
+    it takes. No message with words is dropped. What the API has no form for is in the
     report, and left out by `dump`. What form cannot mend, such as a call
     without a result, is what `problems` still says of it; `Repair()` helps.
 

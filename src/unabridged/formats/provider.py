@@ -58,7 +58,8 @@ class Provider:
     are made one turn, which the API *merges* by itself or else refuses. *prompt*:
     the API takes system text only before everything else; *keeps_system* tells a
     system message that it took in its place. *blank*: "empty" or "white" texts
-    are refused, or messages of "nothing". *sends_id* tells a call, or a result, whose
+    are refused, or messages of "nothing". *tells_context*: a document may have
+    a context and citations. *sends_id* tells a call, or a result, whose
     id the API has.
 
     >>> from unabridged.formats.providers import PROVIDERS
@@ -80,6 +81,7 @@ class Provider:
     merges: bool = False
     prompt: bool = False
     blank: str = ""
+    tells_context: bool = False
     keeps_system: Callable[[Message], bool] = _keeps_none
     fit_id: Callable[[str, int], str] = plain_id
     sends_id: Callable[[ToolCall | ToolResult], bool] = _sends_all

@@ -36,6 +36,8 @@ from unabridged.formats.menders_of_functions import (
     modern_calls,
     stored_functions,
 )
+from unabridged.formats.menders_of_limits import few_marks, sound_media
+from unabridged.formats.menders_of_openai import fill_content, fill_keys, fill_outputs
 from unabridged.formats.menders_of_order import (
     bridge_results,
     home_results,
@@ -48,6 +50,7 @@ from unabridged.formats.menders_of_order import (
     word_system,
 )
 from unabridged.formats.menders_of_reasoning import free_items, sign_calls
+from unabridged.formats.menders_of_thinking import leave_empty_thoughts, leave_unsigned
 from unabridged.formats.provider import Provider
 from unabridged.formats.rules_of_content import (
     arguments_are_objects,
@@ -62,6 +65,20 @@ from unabridged.formats.rules_of_content import (
     texts_are_sound,
 )
 from unabridged.formats.rules_of_functions import results_have_the_form
+from unabridged.formats.rules_of_limits import (
+    arguments_are_short,
+    few_media,
+    few_pictures,
+    marks_are_few,
+    texts_are_short,
+)
+from unabridged.formats.rules_of_media import media_hold_data
+from unabridged.formats.rules_of_openai import (
+    content_is_there,
+    ids_of_items_fit,
+    keys_are_filled,
+    outputs_are_there,
+)
 from unabridged.formats.rules_of_order import (
     alternates,
     assistant_after_tools,
@@ -79,6 +96,7 @@ from unabridged.formats.rules_of_reasoning import (
     reasoning_leads,
     thinking_is_whole,
     thinking_leads_the_loop,
+    thoughts_hold_something,
 )
 from unabridged.messages import Message, ToolCall, ToolResult
 from unabridged.text import brief
@@ -124,7 +142,9 @@ _EVERYWHERE = (
     ids_are_unique,
     ids_fit,
     names_fit,
+    media_hold_data,
 )
+_OPENAI = (arguments_are_short, texts_are_short)
 _APART = (
     starts_on_user,
     system_comes_first,
@@ -135,7 +155,7 @@ _APART = (
     results_first,
     paired,
 )
-_FIRST = (stored_functions, known_roles, fit_names, word_orphans, mend_letters)
+_FIRST = (stored_functions, sound_media, known_roles, fit_names, word_orphans, mend_letters)
 _HOME = (*_FIRST, home_results, fill_unsent, fit_ids)
 _ONE_PROMPT = (
     *_HOME,
@@ -154,12 +174,22 @@ PROVIDERS = {
             "Chat Completions",
             left_out=chat_parts.left_out,
             results="run",
-            rules=(*_EVERYWHERE, speakers_fit, paired, results_have_the_form),
+            rules=(
+                *_EVERYWHERE,
+                *_OPENAI,
+                keys_are_filled,
+                content_is_there,
+                speakers_fit,
+                paired,
+                results_have_the_form,
+            ),
             menders=(
                 *_HOME,
                 match_functions,
                 fit_speakers,
                 fill_blanks,
+                fill_keys,
+                fill_content,
                 tell_left_out,
             ),
             call_id=re.compile("[^\ud800-\udfff]{1,40}"),
@@ -182,6 +212,8 @@ PROVIDERS = {
                 assistant_after_tools,
                 ends_on_user,
                 paired,
+                few_pictures,
+                content_is_there,
             ),
             menders=(
                 stored_functions,
@@ -194,6 +226,8 @@ PROVIDERS = {
                 join_neighbours,
                 bridge_results,
                 open_on_user,
+                fill_keys,
+                fill_content,
                 tell_left_out,
             ),
             call_id=re.compile("[a-zA-Z0-9]{9}"),
@@ -211,12 +245,23 @@ PROVIDERS = {
             results="anywhere",
             rules=(
                 *_EVERYWHERE,
+                *_OPENAI,
                 no_empty_message,
                 paired_anywhere,
                 reasoning_leads,
                 items_are_unique,
+                ids_of_items_fit,
+                outputs_are_there,
             ),
-            menders=(*_FIRST, fill_unsent, fit_ids, fill_blanks, free_items, tell_left_out),
+            menders=(
+                *_FIRST,
+                fill_outputs,
+                fill_unsent,
+                fit_ids,
+                fill_blanks,
+                free_items,
+                tell_left_out,
+            ),
             call_id=_ANY_ID,
             tool_name=re.compile(r"[a-zA-Z0-9_-]{1,128}"),
             unique="whole",
@@ -233,8 +278,9 @@ PROVIDERS = {
                 no_trailing_space,
                 thinking_leads_the_loop,
                 thinking_is_whole,
+                marks_are_few,
             ),
-            menders=(*_ONE_PROMPT, trim_the_end, tell_left_out),
+            menders=(few_marks, leave_unsigned, *_ONE_PROMPT, trim_the_end, tell_left_out),
             call_id=re.compile("[a-zA-Z0-9_-]+"),
             tool_name=re.compile("[a-zA-Z0-9_-]{1,128}"),
             unique="whole",
@@ -242,6 +288,7 @@ PROVIDERS = {
             merges=True,
             prompt=True,
             blank="white",
+            tells_context=True,
             keeps_system=partial(_stood_there, Extras("anthropic")),
         ),
         Provider(
@@ -249,8 +296,15 @@ PROVIDERS = {
             "Gemini",
             left_out=gemini_parts.left_out,
             results="next",
-            rules=(*_EVERYWHERE, *_APART, response_count, calls_after_user, calls_are_signed),
-            menders=(*_ONE_PROMPT, sign_calls, tell_left_out),
+            rules=(
+                *_EVERYWHERE,
+                *_APART,
+                response_count,
+                calls_after_user,
+                calls_are_signed,
+                thoughts_hold_something,
+            ),
+            menders=(leave_empty_thoughts, *_ONE_PROMPT, sign_calls, tell_left_out),
             call_id=re.compile("[^\ud800-\udfff]+"),
             tool_name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
             prompt=True,
@@ -263,13 +317,30 @@ PROVIDERS = {
             "Bedrock",
             left_out=bedrock_blocks.left_out,
             results="next",
-            rules=(*_EVERYWHERE, *_APART, alternates, no_trailing_space, documents_have_words),
-            menders=(*_ONE_PROMPT, trim_the_end, word_documents, tell_left_out),
+            rules=(
+                *_EVERYWHERE,
+                *_APART,
+                alternates,
+                no_trailing_space,
+                documents_have_words,
+                few_media,
+                marks_are_few,
+                thoughts_hold_something,
+            ),
+            menders=(
+                few_marks,
+                leave_empty_thoughts,
+                *_ONE_PROMPT,
+                trim_the_end,
+                word_documents,
+                tell_left_out,
+            ),
             call_id=re.compile("[a-zA-Z0-9_.:-]{1,64}"),
             tool_name=_NAME,
             joins=True,
             prompt=True,
             blank="white",
+            tells_context=True,
             keeps_system=partial(_stood_there, Extras("bedrock")),
         ),
     )

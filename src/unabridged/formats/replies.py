@@ -3,7 +3,7 @@ What a client gives back from a call, as plain values.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from unabridged.errors import FormatError
@@ -47,13 +47,25 @@ def _as_dict(response: object) -> dict[str, Any] | None:
         return dict(response)
     # openai's and anthropic's objects know what was sent; pydantic's others leave out nulls
     if to_dict := getattr(response, "to_dict", None):
-        found: object = to_dict()
+        found = _without_warnings(to_dict)
     elif model_dump := getattr(response, "model_dump", None):
-        found = model_dump(mode="json", by_alias=True, exclude_none=True)
+        found = _without_warnings(model_dump, mode="json", by_alias=True, exclude_none=True)
     else:
         return None
 
     return dict(found) if isinstance(found, Mapping) else None
+
+
+def _without_warnings(dump: Callable[..., object], **options: object) -> object:
+    """
+    What *dump* gives; pydantic's does not warn that a value is not of the type it declared.
+
+    Clients build their objects unchecked, so nearly every stream has such values.
+    """
+    try:
+        return dump(**options, warnings=False)
+    except TypeError:  # somebody else's, which knows no such option
+        return dump(**options)
 
 
 def plain_events(events: object) -> tuple[dict[str, Any], ...]:

@@ -10,7 +10,7 @@ What the server runs itself is no call here.
 
 from typing import Any
 
-from unabridged.formats.extras import Extras, Keys, refuse
+from unabridged.formats.extras import Extras, Keys, read_id, refuse, write_id
 from unabridged.formats.json_texts import loaded_json
 from unabridged.formats.responses_parts import kept, own
 from unabridged.json_values import json_of, json_text
@@ -84,7 +84,7 @@ def answer_to(item: Keys) -> tuple[str, str]:
     """
     kind = str(item.get("type"))
 
-    return str(item.get(call_key(item))), _ANSWERS.get(kind, f"{kind}_output")
+    return str(item.get(call_key(item), "")), _ANSWERS.get(kind, f"{kind}_output")
 
 
 def read_call(item: Keys, where: str, *, follows: bool) -> ToolCall:
@@ -92,7 +92,7 @@ def read_call(item: Keys, where: str, *, follows: bool) -> ToolCall:
     The item as a call; *follows* says that reasoning came before it.
 
     Raises:
-        FormatError: its id, its name or its input is no text.
+        FormatError: its name or its input is no text, or its id is another value.
 
     >>> item = {"type": "function_call", "call_id": "c1", "name": "now", "arguments": "{}"}
     >>> read_call(item, "input[0]", follows=False) == ToolCall("c1", "now")
@@ -107,10 +107,12 @@ def read_call(item: Keys, where: str, *, follows: bool) -> ToolCall:
         whole = json_of(item, where).text
         return quick_call(item[call_key(item)], kind.removesuffix("_call"), whole, extra)
 
-    keys = item.copy()
+    shape: dict[str, Any] = {"as": "custom", **led}
+    keys, id_ = item.copy(), read_id(item, "call_id", where, shape)
+    keys.pop("call_id", None)
     del keys["type"]
-    id_, name, text = (_text(keys, key, where) for key in ("call_id", "name", "input"))
-    extra = kept(keys, {"as": "custom", **led}, where)
+    name, text = (_text(keys, key, where) for key in ("name", "input"))
+    extra = kept(keys, shape, where)
 
     return quick_call(id_, name, json_text(text), extra)
 
@@ -126,12 +128,15 @@ def read_function_call(item: Keys, where: str, *, follows: bool) -> ToolCall:
     id_, name, text = item.get("call_id"), item.get("name"), item.get("arguments")
     if isinstance(id_, str) and isinstance(name, str) and isinstance(text, str) and len(item) == 4:  # noqa: PLR2004
         return quick_call(id_, name, text)
-    keys = item.copy()
+    shape: dict[str, Any] = {}
+    keys, id_ = item.copy(), read_id(item, "call_id", where, shape)
+    keys.pop("call_id", None)
     del keys["type"]
-    id_, name, text = (_text(keys, key, where) for key in ("call_id", "name", "arguments"))
-    led = _LED if follows and isinstance(keys.get("id"), str) else {}
+    name, text = (_text(keys, key, where) for key in ("name", "arguments"))
+    if follows and isinstance(keys.get("id"), str):
+        shape |= _LED
 
-    return quick_call(id_, name, text, kept(keys, led, where))
+    return quick_call(id_, name, text, kept(keys, shape, where))
 
 
 def write_call(call: ToolCall) -> dict[str, Any]:
@@ -152,6 +157,7 @@ def write_call(call: ToolCall) -> dict[str, Any]:
         item = _item(call, "custom_tool_call", text if isinstance(text, str) else call.arguments)
     else:
         item = _item(call, "function_call", call.arguments)
+    write_id(item, "call_id", call.id, shape)
 
     return {**shape.get("keys", {}), **item}
 

@@ -155,7 +155,7 @@ class _Reading:
         group = self._group
         group.parts.append(read_function_call(item, where, follows=group.reasoned))
         group.last = "function_call"
-        self._wanted.pop(item["call_id"], None)
+        self._wanted.pop(item.get("call_id") or "", None)
 
     def take_output(self, item: Keys) -> bool:
         """

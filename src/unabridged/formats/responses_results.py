@@ -9,7 +9,7 @@ whole. One made by hand takes the form that its call wants.
 from collections.abc import Mapping
 from typing import Any
 
-from unabridged.formats.extras import Keys, item_json
+from unabridged.formats.extras import Keys, item_json, read_id, write_id
 from unabridged.formats.json_texts import loaded_json
 from unabridged.formats.responses_content import read_all, write, write_all
 from unabridged.formats.responses_parts import NAME, kept, left_out, own
@@ -66,24 +66,27 @@ def read_result(item: Keys, where: str, wanted: Mapping[str, str]) -> ToolResult
     """
     The item as a result; *wanted* are the types of answer that the calls before it want.
 
-    One that names no call is opaque.
+    One that names no call is an orphan; where only its whole says what it is, it is opaque.
 
     >>> item = {"type": "function_call_output", "call_id": "c1", "output": "noon"}
     >>> read_result(item, "input[1]", {}) == ToolResult("c1", "noon")
     True
     """
     kind, key = item["type"], result_key(item)
-    if not key:
+    if not key and (kind not in _PLAIN or not isinstance(item.get("call_id"), str | None)):
         return quick_opaque(NAME, item_json(item, where))
     if kind not in _PLAIN:
         whole = quick_opaque(NAME, item_json(item, where))
         return quick_result(item[key], (whole,), False, kept({}, {"as": kind}, where))  # noqa: FBT003
 
-    keys = item.copy()
-    call_id, output = keys.pop("call_id"), keys.pop("output", ...)
+    shape: dict[str, Any] = {}
+    keys, call_id = item.copy(), read_id(item, "call_id", where, shape)
+    keys.pop("call_id", None)
+    output = keys.pop("output", ...)
     del keys["type"]
     content, form = read_all(output, f"{where}.output")
-    shape = {"output": form} if form else {}
+    if form:
+        shape["output"] = form
     if kind != _PLAIN[0] or wanted.get(call_id, kind) != kind:
         shape["as"] = kind
     if not keys and not shape:
@@ -108,7 +111,8 @@ def write_result(result: ToolResult, wanted: Mapping[str, str]) -> dict[str, Any
 
     form = shape.get("output", "")
     words = [part for part in result.content if not left_out(part, "tool")]
-    item = {**shape.get("keys", {}), "type": kind, "call_id": result.call_id}
+    item = {**shape.get("keys", {}), "type": kind}
+    write_id(item, "call_id", result.call_id, shape)
     if words or form not in ("null", "missing"):
         item["output"] = write_all(words, form)
     elif form == "null":

@@ -15,13 +15,17 @@ from unabridged.messages import Part, Reasoning, ToolCall
 __all__ = [
     "calls_are_signed",
     "first_calls_unsigned",
+    "is_empty_thought",
+    "is_unsigned",
     "items_are_unique",
     "leads_nowhere",
     "led_without_reasoning",
     "loop_start",
     "reasoning_leads",
+    "running_loop",
     "thinking_is_whole",
     "thinking_leads_the_loop",
+    "thoughts_hold_something",
 ]
 
 
@@ -37,6 +41,59 @@ def loop_start(seen: Sequence[Seen]) -> int:
             return at + 1
 
     return 0
+
+
+def running_loop(seen: Sequence[Seen]) -> int:
+    """
+    Where the tool loop that is running starts; behind the end where none is.
+
+    >>> running_loop([])
+    0
+    """
+    start = loop_start(seen)
+
+    return start if any(turn.calls for turn in seen[start:]) else len(seen)
+
+
+def is_unsigned(part: Part) -> bool:
+    """
+    Whether it is thinking without a signature, and without what was encrypted.
+
+    Thinking without words is sound if it is signed: the API may omit its text.
+
+    >>> is_unsigned(Reasoning("hm")), is_unsigned(Reasoning("", signature="c2ln"))
+    (True, False)
+    """
+    return isinstance(part, Reasoning) and not (part.signature or part.encrypted)
+
+
+def is_empty_thought(part: Part) -> bool:
+    """
+    Whether it is thinking that holds nothing at all.
+
+    >>> is_empty_thought(Reasoning("hm")), is_empty_thought(Reasoning())
+    (False, True)
+    """
+    return is_unsigned(part) and isinstance(part, Reasoning) and not part.text
+
+
+def thoughts_hold_something(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
+    """
+    Thinking has words, a signature, or what was encrypted.
+
+    `text` is required in a ReasoningTextBlock (Bedrock,
+    https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ReasoningTextBlock.html);
+    "required oneof field 'data' must have one initialized field" (Gemini).
+
+    >>> from unabridged.formats import gemini, problems
+    >>> turns = [{"role": "user", "parts": [{"text": "hi"}, {"thought": True}]}]
+    >>> [(p.rule, p.seq) for p in problems(gemini.load(turns), "gemini")]
+    [('empty thinking', 1)]
+    """
+    for turn in seen:
+        for part, seq in zip(turn.parts, turn.seqs, strict=True):
+            if is_empty_thought(part):
+                yield Problem("empty thinking", seq, "thinking that holds nothing")
 
 
 def thinking_leads_the_loop(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
@@ -94,7 +151,7 @@ def thinking_is_whole(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     """
     for turn in seen:
         for part, seq in zip(turn.parts, turn.seqs, strict=True):
-            if isinstance(part, Reasoning) and not (part.signature or part.encrypted):
+            if is_unsigned(part):
                 yield Problem("thinking altered", seq, "a thinking block without its signature")
 
 

@@ -153,7 +153,8 @@ def turns_of(messages: Iterable[Message | Item]) -> tuple[Turn, ...]:
         hint = "; give the result's .view or .messages" if hasattr(messages, "view") else ""
         msg = f"messages: expected messages or a view, got {type(messages).__name__}{hint}"
         raise ConfigError(msg)
-    for at, given in enumerate(each(messages)):
+    known = messages if isinstance(messages, tuple | list) else each(messages)
+    for at, given in enumerate(known):
         match given:
             case Message():
                 message, seq = given, at + 1

@@ -9,6 +9,6 @@ stands in for them, and any other is put in.
 """
 
 from unabridged.steps.labels import is_async, label
-from unabridged.steps.settling import settled
+from unabridged.steps.settling import settled, taken
 
-__all__ = ["is_async", "label", "settled"]
+__all__ = ["is_async", "label", "settled", "taken"]

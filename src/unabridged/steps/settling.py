@@ -2,11 +2,14 @@
 What a function gave becomes changes: what it must not leave out is put back or refused.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from attrs import evolve
 
 from unabridged.errors import OutcomeError, PairingError
-from unabridged.must import CutRules, must_stay
-from unabridged.records import Change, Drop, Fold
+from unabridged.log.compactions import is_compaction
+from unabridged.must import COMPACTION, CutRules, must_stay
+from unabridged.records import Change, Drop, Fold, Hold, Insert
 from unabridged.results import TrimResult
 from unabridged.spans import Span
 from unabridged.steps.listing import listed
@@ -14,7 +17,24 @@ from unabridged.steps.stand_ins import stand_ins
 from unabridged.text import short
 from unabridged.views import View
 
-__all__ = ["settled"]
+__all__ = ["settled", "taken"]
+
+
+def taken(result: TrimResult, step: str, *, replace: bool) -> TrimResult:
+    """
+    A function's own result: under *replace* its drops and folds are marked to be written.
+    """
+    told = tuple(_lost_compaction(result.before, result.changes, step))
+    result = evolve(result, warnings=(*result.warnings, *told)) if told else result
+    if not replace:
+        return result
+    writes = [isinstance(change, Drop | Fold) for change in result.changes]
+    changes = tuple(
+        evolve(change, replace=True) if marked and not change.replace else change
+        for change, marked in zip(result.changes, writes, strict=True)
+    )
+
+    return result if changes == result.changes else evolve(result, changes=changes)
 
 
 def settled(
@@ -45,13 +65,30 @@ def settled(
     changes: list[Change] = []
     if dropped := dropped - Span.union(fold.sources for fold in made.folds):
         changes.append(Drop(dropped, replace=replace))
-    changes += [
-        Fold(view.at(place).sources, message, replace=replace)
-        for place, message in found.reworded.items()
-    ]
+    for place, message in found.reworded.items():
+        item = view.at(place)
+        told = item.summary or None  # what rewords a summary is one
+        changes.append(Fold(item.sources, message, replace=replace, summary=told))
     changes += [*made.folds, *made.inserts]
+    warnings += [*made.warnings, *_lost_compaction(view, changes, step)]
 
-    return TrimResult(view, tuple(changes), warnings=(*warnings, *made.warnings))
+    return TrimResult(view, tuple(changes), warnings=tuple(warnings))
+
+
+def _lost_compaction(view: View, changes: Iterable[Change], step: str) -> Iterator[str]:
+    """
+    Word that a provider's compaction item left: only a function of a user's own may let it go.
+    """
+    seq = view.log.compaction
+    for change in changes if seq and view.find(seq) >= 0 else ():
+        if isinstance(change, Insert | Hold) or seq not in change.sources:
+            continue
+        if isinstance(change, Drop) or not is_compaction(change.into):
+            yield (
+                f"step {step}: {COMPACTION} left, entry {seq}; the model sees nothing more of "
+                "what it stands for"
+            )
+            return
 
 
 def _forgotten(view: View, kept: set[int]) -> list[tuple[int, str]]:
@@ -63,7 +100,7 @@ def _forgotten(view: View, kept: set[int]) -> list[tuple[int, str]]:
     forgotten: list[tuple[int, str]] = []
     must = must_stay(view, CutRules(opening="next"))
     for place, why in must.places.items():
-        if place in kept or not view.at(place).sources:
+        if place in kept or not view.at(place).sources or why == COMPACTION:
             continue
         if place in must.pinned or _matters(view, why, kept):
             forgotten.append((place, f"left out {why}"))

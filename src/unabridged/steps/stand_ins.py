@@ -54,11 +54,11 @@ def stand_ins(view: View, found: Listed, dropped: Span, step: str, *, replace: b
         for message in messages:
             span = NOTHING if _has_ties(message) else next(spans, NOTHING)
             if span:
-                folds.append(Fold(span, message, replace=replace))
+                folds.append(Fold(span, message, replace=replace, summary=True))
                 anchor = span.first
                 continue
             if replace:
-                raise OutcomeError(_refusal(step, message, anchor))
+                raise OutcomeError(_refusal(step, message, anchor, gap))
             if gap and not wording:
                 warnings.append(_only_projects(step, message, gap))
             inserts.append(Insert(message, anchor))
@@ -141,24 +141,30 @@ def _shown(message: Message) -> str:
     return repr(text if len(text) <= 60 else f"{text[:59]}…")  # noqa: PLR2004  a line's width
 
 
-def _refusal(step: str, message: Message, anchor: int) -> str:
+def _refusal(step: str, message: Message, anchor: int, gap: Span) -> str:
     where = f"after entry {anchor}" if anchor else "at the head"
     if _has_ties(message):
         return (
-            f"step {short(step)}: {_shown(message)}, put in {where}, holds tool calls or results, and "
-            "a stand-in, as of results.fold, holds none; word them as text, or use custom(…) "
+            f"step {short(step)}: {_shown(message)}, put in {where}, holds tool calls or results, "
+            "and a stand-in, as of results.fold, holds none; word them as text, or use custom(…) "
             "without replace=True, which puts it in at each run"
         )
 
+    why = (
+        f"and others stand for all that is dropped there ({gap})"
+        if gap
+        else "where nothing is dropped"
+    )
+
     return (
-        f"step {short(step)}: {_shown(message)} is put in {where}, where nothing is dropped, so there "
-        "is nothing to write it back for; give results.fold the items that it stands for, or use "
+        f"step {short(step)}: {_shown(message)} is put in {where}, {why}, so there is "
+        "nothing to write it back for; give results.fold the items that it stands for, or use "
         "custom(…) without replace=True, which puts it in at each run"
     )
 
 
 def _only_projects(step: str, message: Message, gap: Span) -> str:
     return (
-        f"step {short(step)}: {_shown(message)} holds tool calls or results, so it does not stand in "
-        f"for entries {gap}, which are dropped there; it is put in and never written back"
+        f"step {short(step)}: {_shown(message)} holds tool calls or results, so it does not "
+        f"stand in for entries {gap}, which are dropped there; it is put in and never written back"
     )

@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from unabridged.stores.in_memory import InMemoryStore
 from unabridged.stores.protocol import AsyncStore, Receipt, Store
+from unabridged.stores.verifying import Verified, Verifying
 
 if TYPE_CHECKING:
     from unabridged.stores.in_thread import InThread
     from unabridged.stores.sqlite import SqliteStore
 
-__all__ = ["AsyncStore", "InMemoryStore", "InThread", "Receipt", "SqliteStore", "Store"]
+__all__ = [
+    "AsyncStore",
+    "InMemoryStore",
+    "InThread",
+    "Receipt",
+    "SqliteStore",
+    "Store",
+    "Verified",
+    "Verifying",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,9 +10,55 @@ import threading
 import time
 from weakref import WeakSet
 
-__all__ = ["Forkable", "process_lock"]
+__all__ = ["ForkLock", "Forkable"]
 
 _PATIENCE = 1.0
+_PAUSE = 0.0005
+
+
+class ForkLock:
+    """
+    A lock that the thread which holds it may take again; nobody else takes it before a fork.
+
+    >>> lock = ForkLock()
+    >>> with lock, lock:
+    ...     pass
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._owner = 0
+        self._depth = 0
+
+    def acquire(self, *, patience: float = -1) -> bool:
+        """
+        Take it, waiting no longer than *patience* seconds if that is not negative.
+        """
+        me = threading.get_ident()
+        if self._owner != me and patience < 0:
+            while _Fork.is_due:  # or threads that are never done would keep it from whoever forks
+                time.sleep(_PAUSE)
+        if not self._lock.acquire(timeout=patience):
+            return False
+        self._owner = me
+        self._depth += 1
+
+        return True
+
+    def release(self) -> None:
+        """
+        Give it back.
+        """
+        self._depth -= 1
+        if not self._depth:
+            self._owner = 0
+        self._lock.release()
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
 
 
 class Forkable:
@@ -22,13 +68,10 @@ class Forkable:
     Before a fork its lock is taken, so that no other thread is in the middle of
     a change. One that holds the lock longer than a second is not waited for;
     the child then gets a new lock.
-
-    >>> with Forkable()._lock:
-    ...     pass
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = ForkLock()
         self._taken = False
         _LIVE.add(self)
 
@@ -36,7 +79,7 @@ class Forkable:
         """
         Take the lock if that needs no more than *patience* seconds.
         """
-        self._taken = self._lock.acquire(timeout=max(patience, 0.0))
+        self._taken = self._lock.acquire(patience=max(patience, 0.0))
 
     def after_fork(self, *, child: bool) -> None:
         """
@@ -46,34 +89,37 @@ class Forkable:
             self._taken = False
             self._lock.release()
         elif child:
-            self._lock = threading.RLock()
+            self._lock = ForkLock()
+
+
+class _Fork:
+    """
+    The fork that is about to happen in this process: one at a time.
+    """
+
+    is_due = False
+    lock = threading.Lock()
+    taken: tuple[Forkable, ...] = ()
 
 
 _LIVE: WeakSet[Forkable] = WeakSet()
-_FORKING: list[Forkable] = []
-_LOCKS: dict[tuple[str, int], threading.Lock] = {}
-
-
-def process_lock(name: str) -> threading.Lock:
-    """
-    The lock called *name* of this process; a forked child has its own.
-
-    >>> process_lock("docs") is process_lock("docs")
-    True
-    """
-    return _LOCKS.setdefault((name, os.getpid()), threading.Lock())
 
 
 def _before() -> None:
+    _Fork.lock.acquire()
+    _Fork.is_due = True
+    _Fork.taken = _all()
     deadline = time.monotonic() + _PATIENCE
-    for one in list(_LIVE):
+    for one in _Fork.taken:
         one.before_fork(deadline - time.monotonic())
-        _FORKING.append(one)
 
 
-def _after(*, child: bool) -> None:
-    while _FORKING:
-        _FORKING.pop().after_fork(child=child)
+def _all() -> tuple[Forkable, ...]:
+    while True:
+        try:
+            return tuple(_LIVE)
+        except RuntimeError:  # another thread made one meanwhile
+            continue
 
 
 def _after_in_parent() -> None:
@@ -82,6 +128,14 @@ def _after_in_parent() -> None:
 
 def _after_in_child() -> None:
     _after(child=True)
+
+
+def _after(*, child: bool) -> None:
+    for one in _Fork.taken:
+        one.after_fork(child=child)
+    _Fork.taken = ()
+    _Fork.is_due = False
+    _Fork.lock.release()
 
 
 if hasattr(os, "register_at_fork"):  # pragma: no branch

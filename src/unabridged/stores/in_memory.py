@@ -12,6 +12,7 @@ from unabridged.states import ThreadState, rebuilt
 from unabridged.stores.forking import Forkable
 from unabridged.stores.held import Held
 from unabridged.stores.protocol import Receipt
+from unabridged.stores.verifying import Progress, Verified, verified
 from unabridged.stores.writing import (
     admitted,
     checked_retain,
@@ -181,6 +182,12 @@ class InMemoryStore(Forkable):
             if kept.parent is not None:
                 del kept.parent.forks[thread]
             del self._threads[thread]
+
+    def verify(self, progress: Progress | None = None) -> Verified:
+        """
+        As `Store.verify`.
+        """
+        return verified(self, progress)
 
     def close(self) -> None:
         """

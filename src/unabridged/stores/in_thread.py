@@ -7,7 +7,7 @@ waits leaves the log as it is or with all of its append, never in between.
 """
 
 import os
-from asyncio import wrap_future
+from asyncio import sleep, wrap_future
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,6 +21,7 @@ from unabridged.spans import Span
 from unabridged.states import ThreadState
 from unabridged.stores.incarnations import takes_incarnation
 from unabridged.stores.protocol import Receipt, Store
+from unabridged.stores.verifying import Progress, Verified, Verifying, verifying
 from unabridged.text import brief
 
 __all__ = ["InThread"]
@@ -157,6 +158,27 @@ class InThread:
         else:
             await self._call(partial(self._store.delete, thread, incarnation=incarnation))
 
+    async def verify(self, progress: Progress | None = None) -> Verified:
+        """
+        As `Store.verify`; what else is asked of the store meanwhile is done in between.
+        """
+        walk = verifying(self._store)
+        found: list[Verified] = []
+
+        def step() -> Verifying | None:
+            try:
+                return next(walk)
+            except StopIteration as done:
+                found.append(done.value)
+                return None
+
+        while (come := await self._call(step)) is not None:
+            if progress is not None:
+                progress(come)
+            await sleep(0)
+
+        return found[0]
+
     async def close(self) -> None:
         """
         As `Store.close`: what is waiting is written first.
@@ -168,6 +190,18 @@ class InThread:
         finally:
             self._closed = True
             self._worker.shutdown(wait=False)
+
+    async def rest(self) -> None:
+        """
+        Let go of the thread once what is waiting is written; the store stays open.
+
+        The next call takes another thread.
+        """
+        if self._direct or self._closed:
+            return
+        await self._call(int)  # behind all that is waiting
+        self._worker.shutdown(wait=False)
+        self._worker = _worker()  # which starts no thread before it has to do
 
     async def __aenter__(self) -> Self:
         return self

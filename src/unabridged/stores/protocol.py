@@ -21,6 +21,7 @@ from attrs import frozen
 from unabridged.records import Body, Entry, Note, Record
 from unabridged.spans import Span
 from unabridged.states import ThreadState
+from unabridged.stores.verifying import Progress, Verified
 
 __all__ = ["AsyncStore", "Receipt", "Store"]
 
@@ -156,6 +157,20 @@ class Store(Protocol):
         """
         ...
 
+    def verify(self, progress: Progress | None = None) -> Verified:
+        """
+        Look through all records, for damage: what can be read, fits, and has its checksum.
+
+        It changes nothing and holds no lock for long, so the store can be used
+        meanwhile; what is damaged is in the answer, not raised. *progress* is
+        called after every few hundred records. Of a fork what it inherited is read too.
+
+        >>> from unabridged.stores import InMemoryStore
+        >>> InMemoryStore().verify(print).sound
+        True
+        """
+        ...
+
     def close(self) -> None:
         """
         Give back what the store holds open.
@@ -235,6 +250,12 @@ class AsyncStore(Protocol):
     async def delete(self, thread: str, *, incarnation: str | None = None) -> None:
         """
         As `Store.delete`.
+        """
+        ...
+
+    async def verify(self, progress: Progress | None = None) -> Verified:
+        """
+        As `Store.verify`.
         """
         ...
 

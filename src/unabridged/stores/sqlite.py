@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from unabridged.errors import ConfigError, StoreError
+from unabridged.errors import ConfigError, CorruptLogError, StoreError
 from unabridged.records import Body, Entry, Forked, Note, Record
 from unabridged.spans import Span
 from unabridged.states import ThreadState, rebuilt
+from unabridged.stores.paths import path_of
 from unabridged.stores.protocol import Receipt
 from unabridged.stores.sqlite_file import SqliteFile
 from unabridged.stores.sqlite_rows import Lines, Pending, unstored
 from unabridged.stores.sqlite_threads import Kept, KeptThreads
+from unabridged.stores.verifying import Integrity, Progress, Verified, verified
 from unabridged.stores.writing import (
     admitted,
     advancing,
@@ -88,7 +90,9 @@ class SqliteStore:
             )
             raise ConfigError(msg)
         self._retain = checked_retain(retain)
-        self._file = SqliteFile(os.fspath(path), timeout=timeout, synchronous=synchronous)
+        self._file = SqliteFile(
+            path_of(path, "SqliteStore"), timeout=timeout, synchronous=synchronous
+        )
         self._threads = KeptThreads(self._file)
 
     def append(
@@ -134,7 +138,11 @@ class SqliteStore:
         ['Receipt', 'LogConflictError']
         """
         return self._file.write(
-            lambda: [self._append_apart(*append) for append in appends], self._threads.forget
+            lambda: [
+                self._append_apart(append[:4], append[4] if len(append) > 4 else None)  # noqa: PLR2004
+                for append in appends
+            ],
+            self._threads.forget,
         )
 
     def state(self, thread: str) -> ThreadState:
@@ -159,7 +167,11 @@ class SqliteStore:
         Raises:
             CorruptLogError: one of these records is damaged.
         """
-        return tuple(Lines(self._file, thread).records(after, before, last, marks))
+        records = tuple(Lines(self._file, thread).records(after, before, last, marks))
+        if not marks and records and records[-1].rec - records[0].rec >= len(records):
+            self._explained(thread, records)
+
+        return records
 
     def entries(self, thread: str, span: Span) -> tuple[Entry, ...]:
         """
@@ -195,9 +207,12 @@ class SqliteStore:
         """
         As `Store.threads`.
         """
-        return tuple(
-            sorted(unstored(name) for (name,) in self._file.rows("SELECT name FROM threads"))
-        )
+        found = self._file.rows("SELECT name FROM threads")
+        try:
+            return tuple(sorted(unstored(name) for (name,) in found))
+        except (AttributeError, UnicodeDecodeError) as error:
+            msg = f"{self._file.path}: damaged, a thread's name is no text ({error})"
+            raise CorruptLogError(msg) from error
 
     def delete(self, thread: str, *, incarnation: str | None = None) -> None:
         """
@@ -208,6 +223,24 @@ class SqliteStore:
         those of other threads until a quarter of it is free, or `vacuum` is called.
         """
         self._file.write(lambda: self._delete(thread, incarnation), self._threads.forget)
+
+    def verify(self, progress: Progress | None = None) -> Verified:
+        """
+        As `Store.verify`.
+
+        >>> from unabridged import Memory, user
+        >>> memory = Memory(SqliteStore(":memory:"))
+        >>> _ = memory.append(user("hi"))
+        >>> print(memory.store.verify())
+        1 threads, 1 records: sound
+        """
+        return verified(self, progress)
+
+    def integrity(self) -> Integrity:
+        """
+        What SQLite finds wrong with the file, and how many records have no checksum.
+        """
+        return self._file.integrity()
 
     def vacuum(self) -> None:
         """
@@ -223,6 +256,7 @@ class SqliteStore:
         As `Store.close`. Using the store afterwards is a `StoreError`.
         """
         self._file.close()
+        self._threads.forget()
 
     def __enter__(self) -> Self:
         return self
@@ -238,17 +272,25 @@ class SqliteStore:
     def __repr__(self) -> str:
         return f"SqliteStore({self._file.path!r})"
 
+    def _explained(self, thread: str, records: Sequence[Record]) -> None:
+        """
+        Raise CorruptLogError unless entries were destroyed, whose records are then missing.
+        """
+        if not self.state(thread).lost:
+            numbers = Span.between(records[0].rec, records[-1].rec)
+            missing = numbers - Span.of(record.rec for record in records)
+            where = f"{self._file.path}: thread {thread!r}, record {missing}"
+            msg = f"{where}: missing; `verify()` says more"
+            raise CorruptLogError(msg)
+
     def _append_apart(
         self,
-        thread: str,
-        bodies: Sequence[Body],
-        expect: int | None,
-        at: float | None,
-        incarnation: str | None = None,
+        append: tuple[str, Sequence[Body], int | None, float | None],
+        incarnation: str | None,
     ) -> Receipt | Exception:
         self._file.run("SAVEPOINT one")
         try:
-            receipt = self._append(thread, bodies, expect, at, incarnation)
+            receipt = self._append(*append, incarnation)
         except Exception as error:  # noqa: BLE001  it is given to the one who appended
             self._threads.forget()
             self._file.run("ROLLBACK TO one")
@@ -356,4 +398,4 @@ class SqliteStore:
         self._file.run("DELETE FROM records WHERE thread = ?", (number,))
         self._file.run("DELETE FROM states WHERE thread = ?", (number,))
         self._file.run("DELETE FROM threads WHERE id = ?", (number,))
-        self._file.eraser.removed(1, thread=True)
+        self._file.deleted_thread()

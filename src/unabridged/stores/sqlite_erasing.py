@@ -25,6 +25,9 @@ _WAIT = 1.0  # seconds, for others who read while a thread is deleted
 _SMALL = 64 * 2**20  # bytes: larger files are written anew once a quarter of them is free
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
 
+# The `user_version` of a file: whether pieces of what was deleted may be in it, and by whom.
+_BY_EARLIER_VERSIONS, _NONE, _BY_US = range(3)
+
 
 class Pace:
     """
@@ -71,13 +74,25 @@ class Eraser:
         self._emptying = Pace()
         self._rewriting = Pace()
 
-    def removed(self, rows: int, *, thread: bool = False) -> None:
+    def begin(self, connection: sqlite3.Connection) -> None:
         """
-        Say how many rows a write deleted, and whether that was a whole *thread*.
+        Look whether a process left pieces behind when it ended.
+        """
+        self._pieces = self._pieces or _marked(connection) == _BY_US
+
+    def removed(self, rows: int) -> None:
+        """
+        Say how many rows a write deleted.
         """
         self._rows += rows
-        if thread:
-            self._pieces, self._patience = True, _WAIT
+
+    def removed_thread(self, connection: sqlite3.Connection) -> None:
+        """
+        Say in a write that it deleted a thread.
+        """
+        self._rows, self._pieces, self._patience = self._rows + 1, True, _WAIT
+        if _marked(connection) == _NONE:
+            connection.execute(f"PRAGMA user_version = {_BY_US}")
 
     def after_write(self, connection: sqlite3.Connection) -> None:
         """
@@ -122,25 +137,32 @@ class Eraser:
         self._rewriting.done(start)
 
 
-def _is_worth_it(connection: sqlite3.Connection) -> bool:
+def _marked(connection: sqlite3.Connection) -> int:
     ((marked,),) = connection.execute("PRAGMA user_version").fetchall()
+
+    return int(marked)
+
+
+def _is_worth_it(connection: sqlite3.Connection) -> bool:
     ((pages,),) = connection.execute("PRAGMA page_count").fetchall()
     ((size,),) = connection.execute("PRAGMA page_size").fetchall()
     ((free,),) = connection.execute("PRAGMA freelist_count").fetchall()
 
-    return not marked or pages * size <= _SMALL or free * 4 >= pages
+    marked = _marked(connection)
+
+    return marked == _BY_EARLIER_VERSIONS or pages * size <= _SMALL or free * 4 >= pages
 
 
 def rewrite(connection: sqlite3.Connection) -> None:
     """
     Write the file anew, with nothing in it but what is there.
 
-    Its `user_version` says from then on that no earlier version deleted from it.
+    Its `user_version` says so.
     """
     connection.execute("PRAGMA temp_store = FILE")  # it may be too large for memory
     try:
         connection.execute("VACUUM")
-        connection.execute("PRAGMA user_version = 1")
+        connection.execute(f"PRAGMA user_version = {_NONE}")
     finally:
         connection.execute("PRAGMA temp_store = MEMORY")
 

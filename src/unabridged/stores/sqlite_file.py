@@ -17,6 +17,8 @@ from unabridged.stores.forking import Forkable
 from unabridged.stores.sqlite_erasing import Eraser, rewrite
 from unabridged.stores.sqlite_opening import Opened, opened, seen, unwritable
 from unabridged.stores.sqlite_schema import is_lock
+from unabridged.stores.verifying import Integrity
+from unabridged.text import cause, short
 
 __all__ = ["Row", "SqliteFile"]
 
@@ -25,6 +27,7 @@ T = TypeVar("T")
 
 # sqlite3 cannot always decode what SQLite says of a damaged file
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
+_UNSUMMED = """SELECT count(*) FROM records WHERE substr(body, 1, 6) IN ('{"v":1', '{"v":2')"""
 _ABANDONED: list[sqlite3.Connection] = []
 
 
@@ -122,6 +125,25 @@ class SqliteFile(Forkable):
 
             return done
 
+    def deleted_thread(self) -> None:
+        """
+        Say in a `write` that it deleted a thread.
+        """
+        self.eraser.removed_thread(self._live())
+
+    def integrity(self) -> Integrity:
+        """
+        What SQLite finds wrong with the file, and how many records have no checksum.
+        """
+        try:
+            found = [str(line) for (line,) in self.rows("PRAGMA integrity_check")]
+            ((unsummed,),) = self.rows(_UNSUMMED)
+        except LogError as error:
+            return Integrity((str(error),), 0)
+        damage = tuple(f"{short(self.path)}: {line}" for line in found if line != "ok")
+
+        return Integrity(damage, unsummed)
+
     def rewrite(self) -> None:
         """
         Write the file anew, with nothing in it but what is there.
@@ -156,13 +178,15 @@ class SqliteFile(Forkable):
                 return self._connection
             self._let_go()  # it was opened for reading, and somebody wrote since
         if self._closed:
-            msg = f"{self.path}: this store is closed; open a new SqliteStore"
+            msg = f"{short(self.path)}: this store is closed; open a new SqliteStore"
             raise StoreError(msg)
         if self._connection is not None:  # a fork that Python was not told of
             self._abandon()
         self._how = opened(self.path, self._timeout, self._synchronous)
         self._connection, self._pid = self._how.connection, os.getpid()
         self._opened += 1
+        if not self._how.why:
+            self.eraser.begin(self._connection)
 
         return self._connection
 
@@ -182,21 +206,21 @@ class SqliteFile(Forkable):
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, sqlite3.Error) and is_lock(error):
             return StoreError(
-                f"{self.path}: another writer held it for more than {self._timeout:g} s "
-                f"({error}); nothing was written, try again or raise timeout="
+                f"{short(self.path)}: another writer held it for more than {self._timeout:g} s "
+                f"({cause(error)}); nothing was written, try again or raise timeout="
             )
         if code == sqlite3.SQLITE_READONLY:
             return ReadOnlyError(_read_only(self.path, str(error)))
         if "not a database" in str(error):
             return StoreError(
-                f"{self.path}: not an SQLite database ({error}); give the path of another file"
+                f"{short(self.path)}: not an SQLite database ({cause(error)}); give the path of another file"
             )
         if code == sqlite3.SQLITE_CORRUPT:
             return CorruptLogError(
-                f"{self.path}: the file is damaged ({error}); `verify()` says which records are"
+                f"{short(self.path)}: the file is damaged ({cause(error)}); `verify()` says which records are"
             )
 
-        return StoreError(f"{self.path}: {error}")
+        return StoreError(f"{short(self.path)}: {cause(error)}")
 
     def _let_go(self) -> None:
         if self._connection is not None:
@@ -232,7 +256,7 @@ class SqliteFile(Forkable):
 
 def _read_only(path: str, why: str) -> str:
     return (
-        f"{path}: opened for reading only, {why}; nothing was written. Let this user write the "
+        f"{short(path)}: opened for reading only, {why}; nothing was written. Let this user write the "
         "file and its folder, or open a copy of it elsewhere"
     )
 

@@ -13,12 +13,13 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
 
 from unabridged.errors import StoreError
-from unabridged.stores.forking import process_lock
 from unabridged.stores.sqlite_erasing import truncated, waiting
 from unabridged.stores.sqlite_schema import MARK, prepare, prepare_to_read, refuse, version_of
+from unabridged.text import cause, short
 
 __all__ = ["Opened", "Seen", "opened", "seen", "unwritable"]
 
@@ -26,6 +27,7 @@ _OWNER = 0o600
 _LONG = 200
 _FRAME, _SALT = 24, slice(16, 24)
 _NOT_WRITABLE = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
+_LOCKS: dict[int, Any] = {}  # by process: a fork may leave one held
 _WITHOUT_LOCKS = "unix-none" if os.name == "posix" else "win32-none"
 _EFFECTIVE = os.access in os.supports_effective_ids
 
@@ -68,7 +70,7 @@ def opened(path: str, timeout: float, synchronous: str) -> Opened:
             connection.close()
             if _primary(error) not in _NOT_WRITABLE:
                 raise
-            why = f"it cannot be written ({error})"
+            why = f"it cannot be written ({cause(error)})"
         except BaseException:
             connection.close()
             raise
@@ -106,19 +108,19 @@ def _found(path: str) -> str:
     try:
         file = os.path.realpath(path)
         if not Path(file).parent.is_dir():
-            msg = f"{path}: its directory does not exist; create it first"
+            msg = f"{short(path)}: its directory does not exist; create it first"
             raise StoreError(msg)
         if Path(file).is_dir():
-            msg = f"{path}: this is a directory; give the path of a file in it"
+            msg = f"{short(path)}: this is a directory; give the path of a file in it"
             raise StoreError(msg)
-        with process_lock("unabridged.stores.sqlite"):  # nobody here opens it before it is closed
+        with _LOCKS.setdefault(os.getpid(), Lock()):  # nobody here opens it before it is closed
             if not Path(file).exists():
                 _make(file)
         if not Path(file).is_file():
-            msg = f"{path}: not a file; give the path of one"
+            msg = f"{short(path)}: not a file; give the path of one"
             raise StoreError(msg)
         if not os.access(file, os.R_OK, effective_ids=_EFFECTIVE):
-            msg = f"{path}: cannot be read by this user; give the user the right to read it"
+            msg = f"{short(path)}: cannot be read by this user; give the user the right to read it"
             raise StoreError(msg)
     except (OSError, ValueError) as error:
         shown = path if len(path) < _LONG else f"{path[:_LONG]}…"

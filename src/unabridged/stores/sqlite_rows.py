@@ -2,7 +2,9 @@
 The rows of an SQLite store: what is written of a record, and how it is read again.
 
 A row's body is the record as `codec.record_text` writes it, whole; the other
-columns are what rows are found by and the marks of an entry. The rows of a
+columns are what rows are found by and the marks of an entry. The checksum in
+the body covers them too, so all of a row is read even where its body would do.
+The rows of a
 fork are its own; what came before is read, up to there, in the rows of the
 thread it was forked from.
 """
@@ -22,8 +24,10 @@ from unabridged.text import brief
 __all__ = ["Lines", "Pending", "stored", "unstored"]
 
 _LARGEST = 2**63 - 1
-_ENTRIES = "SELECT rec, body, seq, head, opener, asked FROM records WHERE thread = "
+_COLUMNS = "thread, rec, kind, seq, message_id, pinned, head, opener, asked, at, body"
+_ENTRIES = f"SELECT {_COLUMNS} FROM records WHERE thread = "  # noqa: S608
 _OWN = "(SELECT id FROM threads WHERE name = ?)"
+_REC, _SEQ, _MARKED, _BODY = 1, 3, slice(6, 9), 10
 _ONE_ENTRY = "AND seq = ?"
 _SOME_ENTRIES = "AND seq >= ? AND seq <= ? ORDER BY seq"
 _FOUND = "AND message_id = ? AND seq <= ? ORDER BY seq DESC LIMIT 1"
@@ -40,6 +44,8 @@ WITH RECURSIVE runs (thread, rec, seq, depth) AS (
 )
 SELECT thread, rec, seq FROM runs ORDER BY depth
 """
+_ENTRY, _RECORD = "entry", "record"
+_KNOWN = "SELECT max(rec) FROM threads WHERE id = ? OR name = ?"
 _MARKS = "SELECT head, opener, asked FROM records WHERE thread = ? AND seq = ?"
 _CROSSED = (
     "SELECT 1 FROM records "
@@ -111,9 +117,15 @@ class Lines:
         for first, last in span.ranges:
             low, high = min(first, _LARGEST), min(last, _LARGEST)
             if low == high:
-                found += self._file.rows(f"{_ENTRIES}{which} {_ONE_ENTRY}", (thread, low))
+                bounds: Row = (thread, low)
+                query = f"{_ENTRIES}{which} {_ONE_ENTRY}"
             else:
-                found += self._file.rows(f"{_ENTRIES}{which} {_SOME_ENTRIES}", (thread, low, high))
+                query, bounds = f"{_ENTRIES}{which} {_SOME_ENTRIES}", (thread, low, high)
+            try:
+                found += self._file.rows(query, bounds)
+            except CorruptLogError as error:
+                one = f"{_ENTRIES}{which} {_ONE_ENTRY}"
+                raise self._unreadable(_ENTRY, one, bounds, error) from error
 
         return found
 
@@ -164,16 +176,37 @@ class Lines:
         for mark in set(marks):
             index, also = ("", "") if mark == "appended" else _BY_KIND
             rows += self._rows(index, f"AND kind = ? {also}", (*bounds, mark, limit))
-        rows.sort(key=lambda row: -row[0])
+        rows.sort(key=lambda row: -row[1])
 
         return rows if limit < 0 else rows[:limit]
 
     def _rows(self, index: str, where: str, values: Sequence[Any]) -> list[Row]:
         query = (
-            f"SELECT rec, body FROM records {index} WHERE thread = ? "  # noqa: S608
+            f"SELECT {_COLUMNS} FROM records {index} WHERE thread = ? "  # noqa: S608
             f"AND rec > ? AND rec < ? {where} ORDER BY rec DESC LIMIT ?"
         )
-        return self._file.rows(query, values)
+        try:
+            return self._file.rows(query, values)
+        except CorruptLogError as error:
+            one = f"SELECT {_COLUMNS} FROM records WHERE thread = ? AND rec = ?"  # noqa: S608
+            bounds = (values[0], values[1] + 1, values[2] - 1)
+            raise self._unreadable(_RECORD, one, bounds, error) from error
+
+    def _unreadable(
+        self, what: str, query: str, bounds: Row, error: CorruptLogError
+    ) -> CorruptLogError:
+        """
+        The error of a file in which SQLite cannot read these rows, with the number of the first.
+        """
+        thread, *numbers = bounds
+        known = [number for number in self._file.rows(_KNOWN, (thread, thread))[0] if number]
+        for number in range(max(numbers[0], 1), min([numbers[-1], *known]) + 1):
+            try:
+                self._file.rows(query, (thread, number))
+            except CorruptLogError:
+                return CorruptLogError(f"{error}; thread {self._thread!r}, {what} {number}")
+
+        return CorruptLogError(f"{error}; thread {self._thread!r}")
 
     def _runs(self) -> tuple[Run, ...]:
         """
@@ -193,9 +226,9 @@ class Lines:
         return self._runs()[1:]
 
     def _record(self, row: Row) -> Record:
-        rec, text = row[0], row[1]
+        rec = row[_REC]
         try:
-            record = record_of_text(text)
+            record = record_of_text(row[_BODY], _beside(row))
         except CorruptLogError as error:
             raise self._corrupt(rec, str(error)) from error
         if record.rec != rec:
@@ -205,15 +238,22 @@ class Lines:
 
     def _entry(self, row: Row) -> Entry:
         record = self._record(row)
-        if not isinstance(record.body, Appended) or record.body.seq != row[2]:
-            raise self._corrupt(row[0], f"damaged record: it does not append entry {row[2]}")
+        if not isinstance(record.body, Appended) or record.body.seq != row[_SEQ]:
+            raise self._corrupt(row[_REC], f"damaged record: it does not append entry {row[_SEQ]}")
 
-        return entry_of(record, Marks(row[3], row[4], row[5]))
+        return entry_of(record, Marks(*row[_MARKED]))
 
     def _corrupt(self, rec: int, why: str) -> CorruptLogError:
         return CorruptLogError(
             f"{self._file.path}: thread {brief(self._thread)}, record {rec}: {why}"
         )
+
+
+def _beside(row: Row) -> bytes:
+    """
+    What stands beside the body of a row, in a form that every version of Python gives it.
+    """
+    return ascii(row[:_BODY]).encode()
 
 
 _BY_KIND = ("INDEXED BY decisions", "AND kind <> 'appended'")
@@ -234,12 +274,12 @@ class Pending(Lines):
         Write the record, now or when anybody asks for it.
         """
         body = record.body
-        text = record_text(record)
         row: Row = (mark_of(body), None, None, None, None, None, None)
         if isinstance(body, Appended) and marks is not None:
             message_id = None if body.message.id is None else stored(body.message.id)
-            row = ("appended", body.seq, message_id, body.pinned, *marks)
-        self._waiting.append((self.number, record.rec, *row, record.at, text))
+            row = ("appended", body.seq, message_id, int(body.pinned), *marks)
+        row = (self.number, record.rec, *row, float(record.at))
+        self._waiting.append((*row, record_text(record, _beside(row))))
 
     def flush(self) -> None:
         """

@@ -9,6 +9,7 @@ import time
 from typing import NoReturn
 
 from unabridged.errors import StoreError
+from unabridged.text import short
 
 __all__ = [
     "MARK",
@@ -116,7 +117,7 @@ def prepare_to_read(connection: sqlite3.Connection, path: str) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")
     version = version_of(connection, path)
     if version is None:
-        msg = f"{path}: holds nothing yet, and cannot be written; give a file that can be"
+        msg = f"{short(path)}: holds nothing yet, and cannot be written; give a file that can be"
         raise StoreError(msg)
     if version < 2:  # noqa: PLR2004  the schema that has it
         connection.execute(_FORKS_ASIDE)
@@ -150,18 +151,18 @@ def version_of(connection: sqlite3.Connection, path: str) -> int | None:
     if "version" not in columns:
         refuse(path, "a table 'unabridged'")
     if missing:
-        msg = f"{path}: damaged, the table {missing[0]!r} is missing; restore it from a copy"
+        msg = f"{short(path)}: damaged, the table {missing[0]!r} is missing; restore it from a copy"
         raise StoreError(msg)
     (version,) = connection.execute("SELECT max(version) FROM unabridged").fetchone()
     if not isinstance(version, int) or version < 1:
         msg = (
-            f"{path}: damaged, its schema version is {version!r:.40}, not 1 to {SCHEMA_VERSION}; "
+            f"{short(path)}: damaged, its schema version is {version!r:.40}, not 1 to {SCHEMA_VERSION}; "
             "restore it from a copy"
         )
         raise StoreError(msg)
     if version > SCHEMA_VERSION:
         msg = (
-            f"{path}: written by a later version of unabridged (schema {version}, this one "
+            f"{short(path)}: written by a later version of unabridged (schema {version}, this one "
             f"knows {SCHEMA_VERSION}); upgrade unabridged"
         )
         raise StoreError(msg)
@@ -173,7 +174,7 @@ def refuse(path: str, what: str) -> NoReturn:
     """
     Raise the error of a file that belongs to another program.
     """
-    msg = f"{path}: holds {what} of another program; give unabridged a file of its own"
+    msg = f"{short(path)}: holds {what} of another program; give unabridged a file of its own"
     raise StoreError(msg)
 
 

@@ -26,7 +26,7 @@ from unabridged.text import brief
 __all__ = ["Kept", "KeptThreads"]
 
 _EMPTY = ThreadState()
-_MOST = 512
+_MOST, _LETTERS = 512, 32 * 2**20
 _STATE = """
 SELECT id, rec, seq, links, incarnation, part, body FROM threads
 LEFT JOIN states ON states.thread = threads.id WHERE name = ?
@@ -47,16 +47,18 @@ class Kept:
     state: ThreadState
     version: tuple[int, int]
     heads: dict[int, int] | None = None
+    letters: int = 0
 
 
 class KeptThreads:
     """
-    Loads and saves the states of threads; at most 512 of them are kept.
+    Loads and saves the states of threads; at most 512 of them are kept, of 32 MB of text.
     """
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
         self._kept: dict[str, Kept] = {}
+        self._letters = 0
 
     def load(self, thread: str) -> Kept:
         """
@@ -88,7 +90,7 @@ class KeptThreads:
                 f"{error}"
             )
             raise CorruptLogError(msg) from error
-        self._keep(thread, kept)
+        self._keep(thread, kept, sum(len(row[6] or "") for row in rows))
 
         return kept
 
@@ -113,21 +115,32 @@ class KeptThreads:
             "UPDATE threads SET rec = ?, seq = ?, links = ? WHERE id = ?",
             (state.rec, state.seq, links_text(state.links), kept.number),
         )
+        letters = kept.letters
         for part in changed_parts(kept.state, state):
             if part == "id":
                 self._file.run(_ID, (state.id, kept.number))
                 continue
-            self._file.run(_PART, (kept.number, part, json_text(part_to_json(state, part))))
+            text = json_text(part_to_json(state, part))
+            self._file.run(_PART, (kept.number, part, text))
+            letters = max(letters, len(text))
         kept.state = state
-        self._keep(thread, kept)
+        self._keep(thread, kept, letters)
 
     def forget(self) -> None:
         """
         Keep nothing: what was kept may not be in the file.
         """
         self._kept.clear()
+        self._letters = 0
 
-    def _keep(self, thread: str, kept: Kept) -> None:
-        if thread not in self._kept and len(self._kept) >= _MOST:
-            del self._kept[next(iter(self._kept))]
+    def _keep(self, thread: str, kept: Kept, letters: int) -> None:
+        """
+        Keep the newest; *letters* is about how long the text of its state is.
+        """
+        if (known := self._kept.pop(thread, None)) is not None:
+            self._letters -= known.letters
+        kept.letters = letters
         self._kept[thread] = kept
+        self._letters += letters
+        while len(self._kept) > 1 and (len(self._kept) > _MOST or self._letters > _LETTERS):
+            self._letters -= self._kept.pop(next(iter(self._kept))).letters

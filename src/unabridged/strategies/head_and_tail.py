@@ -29,6 +29,8 @@ class HeadAndTail(Strategy):
     Args:
         first: messages to keep of the head.
         last: messages to keep of the tail; None is no limit.
+        opening: as for `Window`, and so are *pin_system*, *count_pins*, *strict*
+            and *replace*.
 
     Raises:
         ConfigError: a number is below 1.

@@ -37,6 +37,7 @@ class MaxRounds(Strategy):
         last: rounds to keep; None is no limit.
         down_to: the low mark, in rounds; see `Window`.
         at_least: tokens that a cut must gain; see `Window`.
+        pin_system: as for `Window`, and so are *strict* and *replace*.
 
     Raises:
         ConfigError: *last* is below 1, or *down_to* is not below *last*.

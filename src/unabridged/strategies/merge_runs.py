@@ -103,7 +103,7 @@ def _merges(block: Block) -> bool:
     item, message = block[0], block[0].message
     if len(block) > 1 or not item.sources or item.pin:
         return False
-    if item.wide and "merged" not in message.metadata.value:
+    if item.summary or (item.wide and "merged" not in message.metadata.value):
         return False
 
     return not any(isinstance(part, _APART) for part in message.parts) and not _unknown(message)

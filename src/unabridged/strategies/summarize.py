@@ -5,7 +5,7 @@ Folding what is old into a summary that a model writes.
 from collections.abc import Generator
 from typing import Any, Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from unabridged.contract import TrimContext
 from unabridged.cuts import Cut, cut, cut_rounds
@@ -33,11 +33,12 @@ from unabridged.summaries import (
     Summary,
     blocks,
     loaded,
-    newest_end,
+    newest_told,
     nodes,
     so_far,
     tree_end,
 )
+from unabridged.summary.one_total import within_total
 from unabridged.telling import Teller, Told, as_told
 from unabridged.text import STEP, brief
 from unabridged.tokens import TokenCounter, kept
@@ -65,12 +66,13 @@ class Summarize(Strategy):
     """
     Let a summary stand in for what is older than what is kept.
 
-    What is kept is `keep_last` messages, `keep_rounds` or `keep_tokens`; pins,
-    pending calls and the newest user message always are. All that is folded is
+    What is kept is `keep_last` messages, `keep_rounds` or `keep_tokens`, or what
+    is `within` a total of tokens together with its summary; pins, pending calls
+    and the newest user message always are. All that is folded is
     shown to the model whole, in several requests where one would be too long.
     An answer is kept as a note in the log, so it is paid once; a refused or
-    failed one changes nothing, is told in the warnings, and is asked for again
-    at the next retrieval. Of an error of a client a warning shows no more than
+    failed one changes nothing and is told in the warnings; when it is asked for
+    again, a memory's `retry_after=` says. Of an error of a client a warning shows no more than
     300 characters, since a server may repeat what it was sent; `asking.fallback`
     shows its code alone.
 
@@ -82,9 +84,19 @@ class Summarize(Strategy):
         keep_last: messages to keep verbatim.
         keep_rounds: rounds to keep verbatim.
         keep_tokens: tokens to keep verbatim.
+        within: instead, tokens that all of it has to fit: pins, the summary and
+            what is kept verbatim. The summary's limit, `max_tokens`, is a quarter
+            of it by default, and kept free for it; `over` says where that is not
+            enough. Not with `tree`, whose summaries have no common limit.
         every: ask only once so many messages (1 or more) wait to be folded.
         down_to: the low mark, in the unit of what is kept: once the high mark
-            is passed, fold down to this.
+            is passed, fold down to this (`within`: the summary included).
+        opening: what comes first after the summary: "question", whatever does,
+            since the summary stands for the user message that opened its round;
+            "next" folds on to the next message that is neither an assistant's
+            nor a tool's, where there is one.
+        by: what is kept is whole "blocks", or only whole "rounds"; a newest round
+            that does not fit is cut by blocks.
         min_gain: the share (0 to 1) of the view's tokens that a fold has to
             gain, or nobody is asked yet.
         tree: how many summaries (2 to 32) get one of their own.
@@ -100,10 +112,11 @@ class Summarize(Strategy):
         prompt: the instruction to the model, sent as it stands.
         focus: what the summary is to bear on, put after the prompt as a JSON string.
         count: a counter of its own; the memory's by default.
+        pin_system: False folds system and developer messages as any other.
         replace: write the fold back to the log.
 
     Raises:
-        ConfigError: not exactly one of the three is given, or a number is off.
+        ConfigError: not exactly one of the four is given, or a number is off.
 
     >>> from unabridged import run
     >>> from unabridged.testing import replies, talk, view_of
@@ -120,6 +133,7 @@ class Summarize(Strategy):
     keep_last: int | None = field(default=None, validator=ge(1))
     keep_rounds: int | None = field(default=None, kw_only=True, validator=ge(1))
     keep_tokens: int | None = field(default=None, kw_only=True, validator=ge(1))
+    within: int | None = field(default=None, kw_only=True, validator=ge(2))
     every: int = field(default=1, kw_only=True, validator=ge(1, optional=False))
     down_to: int | None = field(default=None, kw_only=True, validator=ge(1))
     min_gain: float = field(default=0.0, kw_only=True, validator=part_of_one)
@@ -133,22 +147,26 @@ class Summarize(Strategy):
     model: str = field(default="", kw_only=True, validator=words_only)
     prompt: str = field(default=PROMPT, kw_only=True, validator=words_only)
     focus: str = field(default="", kw_only=True, validator=words_only)
+    opening: Literal["question", "next"] = choice("question", "next")
+    by: Literal["blocks", "rounds"] = choice("blocks", "rounds")
     pin_system: bool = flag(default=True)
     count: TokenCounter | None = field(default=None, kw_only=True, validator=function)
     replace: bool = flag(default=False)
 
     def __attrs_post_init__(self) -> None:
-        marks = [m for m in (self.keep_last, self.keep_rounds, self.keep_tokens) if m is not None]
+        kept = (self.keep_last, self.keep_rounds, self.keep_tokens, self.within)
+        marks = [mark for mark in kept if mark is not None]
         if len(marks) != 1:
             msg = (
                 "Summarize: say what to keep, by exactly one of `keep_last` (messages), "
-                f"`keep_rounds` and `keep_tokens`, got {len(marks)} of them"
+                "`keep_rounds`, `keep_tokens` and `within` (tokens, with the summary), "
+                f"got {len(marks)} of them"
             )
             raise ConfigError(msg)
-        if self.window is not None and self.window <= 2 * (self.max_tokens or 0):
+        if self.window is not None and self.window <= 2 * self._longest:
             msg = (
                 f"Summarize: `window` ({self.window:_}) must be above twice `max_tokens` "
-                f"({self.max_tokens:_}): a reply takes as much of it, and leaves nothing to show"
+                f"({self._longest:_}): a reply takes as much of it, and leaves nothing to show"
             )
             raise ConfigError(msg)
         if self.down_to is not None and self.down_to >= marks[0]:
@@ -157,12 +175,43 @@ class Summarize(Strategy):
                 f"({marks[0]:_}): it is what is left once that is passed"
             )
             raise ConfigError(msg)
+        if self.within is not None:
+            self._leaves_room(self.within)
+
+    def _leaves_room(self, within: int) -> None:
+        """
+        Refuse a total that a summary fills, or that has to hold a tree of them.
+        """
+        if self.tree is not None:
+            msg = (
+                "Summarize: `within` and `tree` do not go together: the summaries of a tree "
+                "have no common limit; give `keep_tokens` instead"
+            )
+            raise ConfigError(msg)
+        name, mark = ("within", within) if self.down_to is None else ("down_to", self.down_to)
+        if self._longest >= mark:
+            msg = (
+                f"Summarize: `max_tokens` ({self._longest:_}) must be below `{name}` ({mark:_}), "
+                "which the summary and all that is kept have to fit"
+            )
+            raise ConfigError(msg)
+
+    @property
+    def _longest(self) -> int:
+        """
+        The longest summary, in tokens; 0 for no limit.
+        """
+        return self.max_tokens or (max(1, self.within // 4) if self.within else 0)
 
     def __call__(self, view: View, ctx: TrimContext, /) -> Generator[Any, Any, TrimResult]:
         count = ctx.count if self.count is None else kept(self.count)
         summarized = self._rolling if self.tree is None else self._in_tree
+        done = self._cut(view, count)
+        result = yield from summarized(view, ctx, count, done)
+        if self.within is None or not done.dropped:
+            return result
 
-        return (yield from summarized(view, ctx, count, self._cut(view, count)))
+        return within_total(result, self.within, count)
 
     def _rolling(
         self, view: View, ctx: TrimContext, count: TokenCounter, done: Cut
@@ -234,7 +283,7 @@ class Summarize(Strategy):
             f"{self.prompt}\n{FOCUS}{quoted(self.focus)}" if self.focus else self.prompt,
             self.model,
             self.role,
-            self.max_tokens or 0,
+            self._longest,
             self.window or ctx.window,
             guard_size=self.guard_size,
             label=self.label,
@@ -260,24 +309,32 @@ class Summarize(Strategy):
         """
         The cut; with a low mark, the one behind what was told last, for as long as that stands.
         """
-        start = 0
-        if self.down_to is not None:
-            told_to = newest_end if self.tree is None else tree_end
-            end = told_to(view, self.model)
+        start = beside = 0
+        if self.down_to is not None or self.within is not None:
+            told = newest_told(view, self.model)
+            end = told.covers.last if self.tree is None else tree_end(view, self.model)
             start = (view.sources - Span.between(1, end)).first if end else 0
+            beside = count(self._into(told.text)) if self.within is not None else 0
+        low = self.down_to
+        if self.within is not None:
+            low = (low or self.within) - self._longest - count(self._into(""))
         rules = CutRules(
             opening="covered",
+            by=self.by,
             pin_system=self.pin_system,
-            count_pins=self.keep_tokens is not None,
-            down_to=self.down_to,
+            count_pins=self.keep_tokens is not None or self.within is not None,
+            down_to=low,
             start=start,
+            folded=True,
+            aligned=self.opening == "next",
+            beside=beside,
         )
         if self.keep_rounds is not None:
             return cut_rounds(view, self.keep_rounds, rules)
         if self.keep_last is not None:
             return cut(view, self.keep_last, None, "messages", rules)
 
-        return cut(view, self.keep_tokens or 0, count, "tokens", rules)
+        return cut(view, self.within or self.keep_tokens or 0, count, "tokens", rules)
 
     def _so_far(self, view: View, earlier: Summary, done: Cut, warning: str = "") -> TrimResult:
         """
@@ -302,20 +359,22 @@ class Summarize(Strategy):
 
     def _fold(self, old: Span, text: str, level: int | None = None) -> Fold:
         about = {"entries": str(old)} if level is None else {"entries": str(old), "level": level}
-        into = Message(
-            self.role,
-            f"{self.label}\n{text}" if self.label else text,
-            metadata={"summary": about},
-        )
-        return Fold(old, into, reason=f"before {self._kept()}", replace=self.replace)
+        into = evolve(self._into(text), metadata={"summary": about})
+
+        return Fold(old, into, reason=self._reason(), replace=self.replace)
+
+    def _into(self, text: str) -> Message:
+        return Message(self.role, f"{self.label}\n{text}" if self.label else text)
 
     def _note(self, told: Told) -> Note:
         return Note("summary", self.model, json_of({"text": told.text}), told.covers)
 
-    def _kept(self) -> str:
+    def _reason(self) -> str:
+        if self.within is not None:
+            return f"over {plural(self.down_to or self.within, 'token')} with its summary"
         if self.keep_last is not None:
-            return f"the last {plural(self.down_to or self.keep_last, 'message')}"
+            return f"before the last {plural(self.down_to or self.keep_last, 'message')}"
         if self.keep_rounds is not None:
-            return f"the last {plural(self.down_to or self.keep_rounds, 'round')}"
+            return f"before the last {plural(self.down_to or self.keep_rounds, 'round')}"
 
-        return f"the last {plural(self.down_to or self.keep_tokens or 0, 'token')}"
+        return f"before the last {plural(self.down_to or self.keep_tokens or 0, 'token')}"

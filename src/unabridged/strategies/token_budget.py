@@ -24,6 +24,7 @@ from unabridged.options import (
     function,
     ge,
     last_cut,
+    newest_option,
     plural,
     share_of,
 )
@@ -55,8 +56,8 @@ class TokenBudget(Strategy):
         down_to: the low mark, in tokens; see `Window`.
         at_least: tokens that a cut must gain; see `Window`.
         count: a counter of its own; the memory's by default.
-        opening: as for `Window`, and so are *by*, *straddle*, *pin_system*,
-            *strict* and *replace*.
+        opening: as for `Window`, and so are *by*, *straddle*, *newest*,
+            *pin_system*, *strict* and *replace*.
 
     Raises:
         ConfigError: *limit* is below 1, *down_to* is not below it (with a *share*:
@@ -80,6 +81,7 @@ class TokenBudget(Strategy):
     opening: Opening = choice("question", "next", "anywhere")
     by: Literal["blocks", "rounds"] = choice("blocks", "rounds")
     straddle: Literal["drop", "keep"] = choice("drop", "keep")
+    newest: Literal["blocks", "whole"] = newest_option()
     pin_system: bool = flag(default=True)
     strict: bool = flag(default=False)
     replace: bool = flag(default=False)
@@ -145,8 +147,7 @@ class TokenBudget(Strategy):
         if ctx.budget is None:
             msg = (
                 f"step {brief(self, STEP)}: a share needs the memory's budget; pass budget= to "
-                "the memory, "
-                "as in Memory(budget=Budget(128_000, reply=4_000))"
+                "the memory, as in Memory(budget=Budget(128_000, reply=4_000))"
             )
             raise ConfigError(msg)
 
@@ -154,8 +155,8 @@ class TokenBudget(Strategy):
         if self.down_to is not None and self.down_to >= limit:
             msg = (
                 f"step {brief(self, STEP)}: `down_to` ({self.down_to:_}) must be below the share, "
-                "which is "
-                f"{limit:_} of the {ctx.budget.history:_} tokens that {brief(ctx.budget)} leaves"
+                f"which is {limit:_} of the {ctx.budget.history:_} tokens that "
+                f"{brief(ctx.budget)} leaves"
             )
             raise ConfigError(msg)
 
@@ -167,6 +168,7 @@ class TokenBudget(Strategy):
             opening=self.opening,
             by=self.by,
             straddle=self.straddle,
+            newest=self.newest,
             pin_system=self.pin_system,
             count_pins=True,
             down_to=self.down_to,

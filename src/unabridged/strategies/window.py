@@ -19,6 +19,7 @@ from unabridged.options import (
     flag,
     ge,
     last_cut,
+    newest_option,
     plural,
 )
 from unabridged.pipeline import Strategy
@@ -46,15 +47,19 @@ class Window(Strategy):
         opening: what a view opens on after a cut: "question" brings the user
             message of its round, "next" moves on to the next message that is
             neither an assistant's nor a tool's, "anywhere" is the plain cut.
-        by: cut between "blocks" or only between "rounds".
+        by: cut between "blocks", or between "rounds", save within a newest round that
+            does not fit by itself, which is cut by blocks.
         straddle: "keep" widens over the block in which the cut falls.
+        newest: with `by="rounds"`, "whole" keeps such a newest round as it is, and
+            `over` says by how much it is over.
         pin_system: False treats system and developer messages as any other.
         count_pins: whether pinned messages count against *last*.
         strict: raise `BudgetError` where what must stay is over *last*.
         replace: write what leaves back to the log.
 
     Raises:
-        ConfigError: *last* is below 1, or *down_to* is not below *last*.
+        ConfigError: *last* is below 1, *down_to* is not below *last*, or *newest* is
+            "whole" where *by* is not "rounds".
 
     >>> from unabridged import run
     >>> from unabridged.testing import assistant, user, view_of
@@ -70,6 +75,7 @@ class Window(Strategy):
     opening: Opening = choice("question", "next", "anywhere")
     by: Literal["blocks", "rounds"] = choice("blocks", "rounds")
     straddle: Literal["drop", "keep"] = choice("drop", "keep")
+    newest: Literal["blocks", "whole"] = newest_option()
     pin_system: bool = flag(default=True)
     count_pins: bool = flag(default=False)
     strict: bool = flag(default=False)
@@ -99,6 +105,7 @@ class Window(Strategy):
             opening=self.opening,
             by=self.by,
             straddle=self.straddle,
+            newest=self.newest,
             pin_system=self.pin_system,
             count_pins=self.count_pins,
             down_to=self.down_to,

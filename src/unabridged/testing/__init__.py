@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from unabridged.testing import (
         laws,
         laws_of_cuts,
+        laws_of_living,
         laws_of_loading,
         laws_of_memory,
         laws_of_staying,
@@ -40,6 +41,7 @@ __all__ = [
     "failing",
     "laws",
     "laws_of_cuts",
+    "laws_of_living",
     "laws_of_loading",
     "laws_of_memory",
     "laws_of_staying",
@@ -72,6 +74,7 @@ _MODULES = frozenset(
     {
         "laws",
         "laws_of_cuts",
+        "laws_of_living",
         "laws_of_loading",
         "laws_of_memory",
         "laws_of_staying",

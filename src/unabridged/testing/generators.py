@@ -16,6 +16,7 @@ except ImportError as error:  # pragma: no cover
     raise ImportError(msg) from error
 
 from unabridged.contract import TrimContext
+from unabridged.formats import openai_chat
 from unabridged.ledger import in_force
 from unabridged.memory import Memory
 from unabridged.messages import (
@@ -51,13 +52,27 @@ _TEXTS = (
     "on my way 👩🏽‍💻🎉",
     "a rather longer line of words that fills more of a small budget than others do",
 )
+_COMPACTED = Opaque("anthropic", {"type": "compaction", "content": "So far."})
 _IDS = ("c1", "c2", "c3")
 _OWNER = {"anthropic": {"as": "thinking"}}  # a thought that one provider knows as its own
+_MARKED = Text("Noted.", extra={"anthropic": {"keys": {"cache_control": {"type": "ephemeral"}}}})
+_HOLLOW = (  # loaded with nothing for data
+    Opaque("openai_chat", {"type": "image_url", "image_url": {"url": ""}}),
+    Opaque("anthropic", {"type": "image", "source": {"type": "url", "url": ""}}),
+    Opaque("gemini", {"inlineData": {"mimeType": "image/png", "data": ""}}),
+    Opaque("bedrock", {"image": {"format": "png", "source": {"bytes": ""}}}),
+)
+_LEGACY = (
+    {"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": ""}},
+    {"role": "function", "name": "look", "content": "one two three"},
+    {"role": "function", "name": "look", "content": "yes"},
+)
 _SAID = {
     "user": 5, "assistant": 3, "batch": 6, "call": 1, "answer": 2, "thought": 2, "system": 1,
-    "loop": 1, "paused": 1,
+    "loop": 1, "paused": 1, "compacted": 1,
 }  # fmt: skip
 _MOVES = tuple(move for move, weight in _SAID.items() for _ in range(weight))
+_REFUSED = ("legacy", "legacy", "hollow", "marked", "unsigned", "blank")
 _DECISIONS = (
     "cut", "fold", "reword", "drop", "rounds", "summary", "revert", "redo", "retract", "pin",
     "unpin", "rewind", "again", "clear", "fold", "summary", "revert", "redo", "summary", "fork",
@@ -66,16 +81,19 @@ _text = st.sampled_from(_TEXTS)
 
 
 @st.composite
-def messages(draw: st.DrawFn, max_moves: int = 10) -> tuple[Message, ...]:
+def messages(draw: st.DrawFn, max_moves: int = 10, *, refused: bool = False) -> tuple[Message, ...]:
     """
     A transcript with all that goes wrong in real ones; up to *max_moves* turns of talk.
+
+    With *refused* also what is loaded as it is, and mended before it is sent.
 
     >>> messages()
     messages()
     """
     said: list[Message] = []
     with_user = draw(st.integers(0, 9)) > 0
-    moves = draw(st.lists(st.sampled_from(_MOVES), min_size=1, max_size=max_moves))
+    known = (*_MOVES, "refused") if refused else _MOVES
+    moves = draw(st.lists(st.sampled_from(known), min_size=1, max_size=max_moves))
     if with_user and draw(st.integers(0, 3)):
         said.append(Message("user", draw(_text)))
     for move in moves:
@@ -86,6 +104,8 @@ def messages(draw: st.DrawFn, max_moves: int = 10) -> tuple[Message, ...]:
 
 
 def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # noqa: PLR0911
+    if move == "compacted":
+        return [assistant([_COMPACTED, draw(_text)])]
     match move:
         case "batch":
             return _batch(draw, with_user=with_user)
@@ -102,10 +122,30 @@ def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # n
         case "paused":
             opaque = Opaque("anthropic", {"type": "web_search_tool_result"})
             return [assistant(["I search.", opaque]), assistant([opaque, draw(_text)])]
+        case "refused":
+            return _refused(draw, with_user=with_user)
         case "system":
             return [Message(draw(st.sampled_from(("system", "developer", "narrator"))), "Mind.")]
         case role:
             return [Message(role, draw(_text))]
+
+
+def _refused(draw: st.DrawFn, *, with_user: bool) -> list[Message]:
+    """
+    What is loaded as it is, and one provider or another refuses: mending puts it right.
+    """
+    match draw(st.sampled_from(_REFUSED)):
+        case "legacy":
+            return list(openai_chat.load(_LEGACY[: draw(st.integers(1, len(_LEGACY)))]))
+        case "hollow":
+            return [Message("user" if with_user else "narrator", ["See.", *_HOLLOW])]
+        case "unsigned":
+            return [assistant([Reasoning("so", extra=_OWNER), Text(draw(_text))])]
+        case "blank":
+            return [Message("system", " ")]
+        case _:
+            point = Opaque("bedrock", {"cachePoint": {"type": "default"}})
+            return [assistant([_MARKED, point, *_HOLLOW])]
 
 
 def _calling(draw: st.DrawFn, ids: Sequence[str]) -> Message:
@@ -165,7 +205,7 @@ def logs(
     >>> logs()
     logs()
     """
-    said = draw(messages(max_moves))
+    said = draw(messages(max_moves, refused=True))
     if decided is None:
         decided = draw(st.booleans())
     store = InMemoryStore()

@@ -8,10 +8,11 @@ from typing import Any, TypeGuard
 
 from attrs import evolve
 
-from unabridged.contract import StrategyLike, TrimContext
+from unabridged.contract import Ask, StrategyLike, TrimContext
 from unabridged.items import Block
-from unabridged.pipeline import Custom
+from unabridged.records import Drop
 from unabridged.running import AskFunction
+from unabridged.spans import Span
 from unabridged.strategies.guards import Sparing, When
 from unabridged.strategies.head_and_tail import HeadAndTail
 from unabridged.strategies.max_rounds import MaxRounds
@@ -19,8 +20,8 @@ from unabridged.strategies.sections import Sections
 from unabridged.strategies.token_budget import TokenBudget
 from unabridged.strategies.window import Window
 from unabridged.testing.log import Log
-from unabridged.testing.trial import CONTEXT, must, outcome, short, steps_of
-from unabridged.views import View
+from unabridged.testing.trial import CONTEXT, lists_items, must, outcome, short, steps_of
+from unabridged.views import View, apply
 
 __all__ = [
     "Cutting",
@@ -28,6 +29,7 @@ __all__ = [
     "is_cut",
     "monotone",
     "openers_stay",
+    "summaries_leave_last",
     "within_the_limit_or_over_says",
 ]
 
@@ -51,15 +53,25 @@ def idempotence(
     """
     A second run changes nothing: for single strategies that ask and insert nothing, and for cuts.
 
+    A step that lists the items it keeps is free to keep others of those the next time.
+
     >>> from unabridged.testing import talk
     >>> idempotence(Window(2), Log.of(talk(3)))
     """
     steps = steps_of(strategy)
-    if any(isinstance(step, Custom) or getattr(step, "asks", False) for step in steps):
+    if any(getattr(step, "asks", False) for step in steps):
         return
     if len(steps) > 1 and not all(map(is_cut, steps)):
         return
-    first = outcome(strategy, log.view(), context, ask)
+    asked: list[Ask] = []
+
+    def heard(question: Ask) -> str:
+        asked.append(question)
+        return str(ask(question))
+
+    first = outcome(strategy, log.view(), context, heard)
+    if asked or lists_items(strategy, log.view(), context, ask):
+        return
     if len(first.view) > len(first.view.sources) and any(not item.sources for item in first.view):
         return
     again = outcome(strategy, first.view, context, ask)
@@ -79,6 +91,8 @@ def monotone(
     """
     A cut without a low mark or clips keeps, with a limit *more* above its own, all that it kept.
 
+    All summaries; and where it keeps no further summary for it, all messages.
+
     >>> from unabridged.testing import talk
     >>> monotone(Window(2), Log.of(talk(3)))
     """
@@ -86,10 +100,53 @@ def monotone(
     if larger is None:
         return
     view = log.view()
-    kept = outcome(strategy, view, context, ask).view.sources
-    wider = outcome(larger, view, context, ask).view.sources
-    lost = kept - wider
+    fewer = outcome(strategy, view, context, ask).view
+    wider = outcome(larger, view, context, ask).view
+    told, also = _summaries(fewer), _summaries(wider)
+    lost = (fewer.sources if told == also else told) - wider.sources
     must(not lost, "{!r} lets go of {}, which {!r} keeps", larger, lost, strategy)
+
+
+def _summaries(view: View) -> Span:
+    return Span.union(item.sources for item in view if item.summary)
+
+
+def summaries_leave_last(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    A cut keeps a summary where it fits beside what must stay; where it leaves, a warning names it.
+
+    >>> from unabridged.testing import talk
+    >>> summaries_leave_last(Window(2), Log.of(talk(3)))
+    """
+    if not is_cut(strategy) or strategy.strict or strategy.at_least or strategy.down_to:
+        return
+    before = log.view()
+    result = outcome(strategy, before, context, ask)
+    left = [item for item in before if item.summary and item.first not in result.view.sources]
+    for item in left:
+        named = any(str(item.sources.last) in warning for warning in result.warnings)
+        must(named, "the summary of entries {} left, and no warning says so", item.sources)
+    if not left:
+        return
+    loose: Any
+    match strategy:
+        case MaxRounds():
+            must(False, "a summary is no round, and left: {}", left[-1])  # noqa: FBT003  it is a law
+            return
+        case Window():
+            loose = evolve(strategy, last=1)
+        case TokenBudget():
+            if strategy.clip:
+                return
+            loose = evolve(strategy, limit=1, share=None)
+    stays = outcome(loose, before, context, ask).view.sources
+    stays |= _summaries(result.view) | left[-1].sources
+    limit, size = _measured(
+        strategy, before, apply(before, [Drop(before.sources - stays)]), context
+    )
+    must(limit is None or size > limit, "{} would fit, and left", left[-1])
 
 
 def _larger(strategy: object, more: int) -> Any:
@@ -146,6 +203,7 @@ def _measured(
     free = _without_pins(cut, before)
     if isinstance(cut, Window):
         return cut.last, sum(item.first in free or not item.sources for item in after)
+    free -= {item.first for item in before.summaries}
     openers = before.log.links.asked in before.sources
     count, counts = 0, False
     for block in reversed(after.blocks):
@@ -160,7 +218,7 @@ def _without_pins(cut: Window | MaxRounds, view: View) -> set[int]:
     """
     The first entries of the items that count.
     """
-    kinds = {"hand", "held"} | ({"role"} if cut.pin_system else set())
+    kinds = {"hand", "held", "compaction"} | ({"role"} if cut.pin_system else set())
     pinned = set() if cut.count_pins else kinds
     return {
         item.first

@@ -8,18 +8,19 @@ from unabridged.formats.providers import PROVIDERS
 from unabridged.formats.refusals import problems
 from unabridged.items import Item
 from unabridged.links import is_bare_result
+from unabridged.log.compactions import is_compaction
 from unabridged.messages import Message, Part, Reasoning, ToolResult
 from unabridged.pipeline import Custom
 from unabridged.running import AskFunction
 from unabridged.strategies.drop_reasoning import DropReasoning
-from unabridged.strategies.filter import Filter
 from unabridged.strategies.repair import Repair
 from unabridged.testing.log import Log
 from unabridged.testing.pairing import opens_on, pairs, speaks, with_words
-from unabridged.testing.trial import CONTEXT, must, outcome, short, steps_of
+from unabridged.testing.trial import CONTEXT, lists_items, must, outcome, short, steps_of
 from unabridged.views import View
 
 __all__ = [
+    "compactions_stay",
     "hand_pins_stay",
     "never_empty",
     "newest_user_stays",
@@ -115,19 +116,50 @@ def hand_pins_stay(
     """
     What is pinned stays, with its block: by hand always, by its role unless `pin_system=False`.
 
+    A provider's newest compaction item does too, unless a function leaves it out.
+
     >>> from unabridged import Window
     >>> from unabridged.testing import Log, talk
     >>> hand_pins_stay(Window(2), Log.of(talk(3), pinned=[1]))
     """
     before = log.view()
     lax = any(getattr(step, "pin_system", True) is False for step in steps_of(strategy))
+    free = {"", *(["role"] if lax else ())}
+    if any(isinstance(step, Custom) for step in steps_of(strategy)):
+        free.add("compaction")
     after = _fates(before, outcome(strategy, before, context, ask).view)
     for block in before.blocks:
-        pins = {item.pin for item in block} - ({"", "role"} if lax else {""})
+        pins = {item.pin for item in block} - free
         for item in block if pins else ():
             fate = after[item.first] if item.sources else "kept"
             whole = fate == "kept" or (item.wide and fate.endswith(f" {item.sources}"))
             must(whole, "entry {} is pinned ({}) and {}", item.sources, ", ".join(pins), fate)
+
+
+def compactions_stay(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    The newest compaction item of a provider stays as it is, unless a function leaves it out.
+
+    >>> from unabridged import Opaque, Window
+    >>> from unabridged.testing import Log, assistant, talk
+    >>> item = Opaque("anthropic", {"type": "compaction", "content": "So far."})
+    >>> compactions_stay(Window(2), Log.of([*talk(1), assistant(item), *talk(2)]))
+    """
+    if any(isinstance(step, Custom) for step in steps_of(strategy)):
+        return
+    before = log.view()
+    after = {item.first: item for item in outcome(strategy, before, context, ask).view}
+    found = [item for item in before if item.first > 1 and _compacts(log, item)]
+    for item in found[-1:]:
+        now = after.get(item.first)
+        kept = now is not None and is_compaction(now.message)
+        must(kept, "entry {}, the newest compaction item, left or was reworded", item.first)
+
+
+def _compacts(log: Log, item: Item) -> bool:
+    return len(item.sources) == 1 and is_compaction(log.messages[item.first - 1])
 
 
 def pending_calls_stay(
@@ -212,7 +244,7 @@ def valid(
     Trimming adds no problem: what a provider refuses in the mended view, it refuses in the log.
 
     Nor does a view start on an assistant or a tool where the log's own starts on a
-    user, except under `opening="anywhere"` and where a function or `Filter` chose the items.
+    user, except under `opening="anywhere"` and where a step listed the items it keeps.
 
     >>> from unabridged import Window
     >>> from unabridged.testing import Log, call, result, user
@@ -228,16 +260,13 @@ def valid(
         if _lost_an_orphan(before, after):  # mending had made a user's words of it
             new -= {("last message", 0), ("thinking missing", 0)}
         must(not new, "{} refuses what it did not before: {}", provider, sorted(new))
-    steps = steps_of(strategy)
-    free = any(
-        isinstance(step, Custom | Filter) or getattr(step, "opening", "") == "anywhere"
-        for step in steps
-    )
+    free = any(getattr(step, "opening", "") == "anywhere" for step in steps_of(strategy))
     own = _head(before)
     if free or own is None or own.stands_in or own.message.role != "user":
         return
     head = _head(after)
     starts = head is None or head.stands_in or head.message.role not in {"assistant", "tool"}
+    starts = starts or lists_items(strategy, before, context, ask)
     must(starts, "the view starts on entry {}, an assistant's or a tool's", head and head.sources)
 
 

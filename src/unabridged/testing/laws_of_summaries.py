@@ -6,16 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from unabridged.contract import Ask, StrategyLike, TrimContext
 from unabridged.items import Item
+from unabridged.links import is_bare_result
 from unabridged.messages import Message
 from unabridged.records import Drop, Fold
 from unabridged.results import TrimResult
 from unabridged.running import AskFunction
 from unabridged.spans import Span
+from unabridged.strategies.summarize import Summarize
 from unabridged.testing.log import Log
 from unabridged.testing.trial import CONTEXT, must, outcome, short, steps_of
 from unabridged.transcripts import PIECE, words_of
+from unabridged.views import View
 
-__all__ = ["coverage", "covered_once"]
+__all__ = ["coverage", "covered_once", "opens_on_next", "within_or_over_says"]
 
 
 def coverage(
@@ -57,6 +60,68 @@ def coverage(
                 once = shown <= most if shown else earlier
                 must(once, "entry {} was shown {} times", seq, shown)
     covered_once(asked, told)  # what a failure kept from being told may be shown in part
+
+
+def within_or_over_says(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    `Summarize(within=…)` leaves no more than that, pins and summary included, or `over` says so.
+
+    >>> from unabridged import Summarize
+    >>> from unabridged.testing import talk
+    >>> within_or_over_says(Summarize(within=4), Log.of(talk(3)))
+    """
+    if not isinstance(strategy, Summarize) or strategy.within is None:
+        return
+    count = strategy.count or context.count
+    result = outcome(strategy, log.view(), context, ask)
+    size = sum(count(item.message) for item in result.view)
+    said = None if result.over is None else (result.over.limit, result.over.needed)
+    expected = (strategy.within, size) if size > strategy.within else None
+    must(said == expected, "{} are left of {}, and it says {}", size, strategy.within, result.over)
+
+
+def opens_on_next(
+    strategy: StrategyLike, log: Log, context: TrimContext = CONTEXT, ask: AskFunction = short
+) -> None:
+    """
+    Under `Summarize(opening="next")` no answer or result comes first after a summary just made.
+
+    Where there is a message that may: else the plain cut stands. Pins may come first.
+
+    >>> from unabridged import Summarize
+    >>> from unabridged.testing import talk
+    >>> opens_on_next(Summarize(1, opening="next"), Log.of(talk(3)))
+    """
+    if not isinstance(strategy, Summarize) or strategy.opening != "next":
+        return
+    before = log.view()
+    result = outcome(strategy, before, context, ask)
+    if not result.changes or result.warnings or not result.notes:
+        return
+    told = Span.union(note.sources for note in result.notes)
+    kept = [block for block in result.view.blocks if not all(item.wide for item in block)]
+    after = [block for block in kept if block[0].first > told.last]
+    if not after or any(item.pin for item in after[0]) or _waits(before, after[0]):
+        return
+    heads = [_responds(block[0]) for block in after]
+    must(not heads[0] or all(heads), "entry {} comes first after it", after[0][0].first)
+
+
+def _responds(item: Item) -> bool:
+    """
+    Whether a transcript may not open on it; instructions open nothing either.
+    """
+    role = item.message.role
+    if not item.stands_in and role in {"system", "developer"}:
+        return True
+
+    return role in {"assistant", "tool"} or is_bare_result(item.message)
+
+
+def _waits(view: View, block: Iterable[Item]) -> bool:
+    return any(view.log.links.pending in item.sources for item in block)
 
 
 def covered_once(asked: Iterable[Ask], items: Iterable[Item]) -> None:

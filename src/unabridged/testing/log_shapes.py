@@ -8,6 +8,10 @@ whoever made these, so that a test can count.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from unabridged.formats.chat_functions import is_function
+from unabridged.formats.marks import marks_of
+from unabridged.formats.media_data import fault_of
+from unabridged.log.compactions import is_compaction
 from unabridged.messages import Message, Opaque
 from unabridged.records import (
     Appended,
@@ -34,13 +38,17 @@ _BY_HAND = {
 
 SHAPES = frozenset(
     {
+        "a blank system message",
+        "a cache mark",
         "a call in the middle that dangles",
         "a doubled result",
         "a late result",
+        "a legacy call",
         "a log without a user",
         "a parallel batch",
         "a paused turn",
         "a pending call",
+        "a provider's compaction item",
         "a preamble",
         "a result after a decision on its call",
         "a result of no call",
@@ -54,6 +62,7 @@ SHAPES = frozenset(
         "emoji",
         "empty text",
         "forked",
+        "media without data",
         "pinned by hand",
         "pinned by role",
         "pinned later",
@@ -66,6 +75,7 @@ SHAPES = frozenset(
         "reverted",
         "rewound",
         "unpinned",
+        "unsigned thinking",
         "written back: a drop",
         "written back: a rewording",
         "written back: a stand-in",
@@ -115,6 +125,26 @@ def _told_by(message: Message) -> Iterator[str]:
         yield "results and words in one message" if both else "results in a user's message"
     if len(message.tool_calls) > 1:
         yield "a parallel batch"
+    yield from _refused_of(message)
+
+
+def _refused_of(message: Message) -> Iterator[str]:
+    """
+    What the message holds that one provider or another refuses.
+    """
+    if message.role in {"system", "developer"} and not message.text.strip():
+        yield "a blank system message"
+    if any(map(is_function, message.tool_calls)):
+        yield "a legacy call"
+    for thought in message.reasoning:
+        if thought.extra and not (thought.signature or thought.encrypted):
+            yield "unsigned thinking"
+    for part in message.parts:
+        for provider in ("anthropic", "bedrock"):
+            if marks_of(part, provider):
+                yield "a cache mark"
+            if fault_of(part, provider):
+                yield "media without data"
 
 
 def _linked(messages: Sequence[Message]) -> Iterator[str]:
@@ -141,6 +171,12 @@ def _linked(messages: Sequence[Message]) -> Iterator[str]:
     for seq in unanswered:
         yield "a pending call" if seq == spoken[-1] else "a call in the middle that dangles"
     yield from _named(messages)
+    yield from _compacted(messages)
+
+
+def _compacted(messages: Sequence[Message]) -> Iterator[str]:
+    if any(map(is_compaction, messages[1:])):
+        yield "a provider's compaction item"
 
 
 def _named(messages: Sequence[Message]) -> Iterator[str]:

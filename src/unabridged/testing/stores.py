@@ -12,6 +12,7 @@ from unabridged.records import (
     Appended,
     Compacted,
     Drop,
+    Forked,
     Note,
     Noted,
     Pinned,
@@ -241,6 +242,24 @@ def _retains(claims: Claims, store: Store) -> None:
         store.append("a", [Appended(0, assistant(f"a{number}"))])
     left = [entry.seq for entry in store.entries("a", Span.between(1, 22))]
     claims.same("the newest question stays", [1, 11, 20, 21, 22], left)
+    claims.same("what is destroyed is no damage", (), store.verify().damage)
+
+
+def _verifies(claims: Claims, store: Store) -> None:
+    claims.same("an empty store is sound", (0, 0, ()), _seen(store))
+    for bodies in eventful():
+        store.append("a", bodies)
+    records = store.state("a").rec
+    store.append("b", [Forked("a", 3)])
+    claims.same("a sound one is sound", (2, records + 4, ()), _seen(store))
+    steps: list[int] = []
+    store.verify(lambda step: steps.append(step.done))
+    claims.same("progress goes up to all records", [records, records + 4], steps)
+
+
+def _seen(store: Store) -> tuple[int, int, tuple[str, ...]]:
+    found = store.verify()
+    return found.threads, found.records, found.damage
 
 
 _Check: TypeAlias = Callable[[Claims, Store], None]
@@ -256,6 +275,7 @@ _CHECKS: tuple[_Check, ...] = (
     _parts_threads,
     _notes,
     _folds_its_log,
+    _verifies,
     forks,
     forks_at_any_record,
     refuses_forks,

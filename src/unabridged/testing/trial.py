@@ -2,17 +2,18 @@
 What every law needs: a context, a model, what a strategy makes of a view, and a way to object.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import Any
 
 from unabridged.contract import Ask, StrategyLike, TrimContext
 from unabridged.errors import BudgetError
-from unabridged.pipeline import Pipeline, chain
+from unabridged.pipeline import Pipeline, chain, outcome_of
 from unabridged.results import TrimResult
 from unabridged.running import AskFunction, run
 from unabridged.tokens import Budget, words
 from unabridged.views import View
 
-__all__ = ["CONTEXT", "must", "outcome", "short", "steps_of"]
+__all__ = ["CONTEXT", "lists_items", "must", "outcome", "short", "steps_of"]
 
 CONTEXT = TrimContext(Budget(40), words)
 """What laws run in unless told otherwise: 40 words for the history."""
@@ -58,6 +59,39 @@ def outcome(
         return run(strategy, view, context, ask)
     except BudgetError:
         return TrimResult(view, count=context.count)
+
+
+def lists_items(
+    strategy: StrategyLike,
+    view: View,
+    context: TrimContext = CONTEXT,
+    ask: AskFunction = short,
+) -> bool:
+    """
+    Whether a step, a function or of a class, lists the items to keep and so chose each of them.
+
+    One that gives a result is held to what our own strategies are.
+
+    >>> from unabridged import Window
+    >>> from unabridged.testing import talk, view_of
+    >>> view = view_of(talk(2))
+    >>> lists_items(lambda view, ctx: view.tail(2), view), lists_items(Window(2), view)
+    (True, False)
+    """
+    listing: list[bool] = []
+
+    def heard(step: Any) -> Any:
+        def flow(view: View, context: TrimContext) -> Generator[Any, Any, Any]:
+            given = yield from outcome_of(step, view, context)
+            listing.append(not isinstance(given, TrimResult))
+            return given
+
+        return flow
+
+    steps = [heard(getattr(step, "function", step)) for step in chain(strategy).steps]
+    outcome(steps, view, context, ask)
+
+    return any(listing)
 
 
 def steps_of(strategy: StrategyLike) -> tuple[object, ...]:

@@ -19,7 +19,6 @@ TOO_LARGE = 2**63  # for any number of tokens, entries or records, and for SQLit
 LONGEST = 1_000_000_000  # characters; SQLite stores no longer text
 _PLAIN = frozenset({str, int, bool, type(None), float})
 _NOT_HELD = frozenset({range, memoryview})
-_NESTED = frozenset({dict, list, tuple})
 
 
 def is_small(value: object) -> bool:
@@ -42,9 +41,11 @@ def is_small(value: object) -> bool:
                     nested.append(inner)
         elif kind is list or kind is tuple:
             nested += [inner for inner in outer if type(inner) not in _PLAIN]
-        elif kind not in _PLAIN:
+        elif kind in _PLAIN:
+            continue
+        else:
             return False
-        if len(nested) > DEEPEST or (kind in _NESTED and _is_long(outer)):
+        if len(nested) > DEEPEST or (len(outer) > DEEPEST and _is_long(outer)):
             return False
 
     return True
@@ -54,8 +55,6 @@ def _is_long(outer: Any) -> bool:
     """
     Whether one text stands in it many times over, perhaps.
     """
-    if len(outer) <= DEEPEST:
-        return False
     held = outer.values() if type(outer) is dict else outer
 
     return sum(len(inner) for inner in held if type(inner) is str) > MOST

@@ -8,6 +8,7 @@ is told ours, in an error of this library that is a `TypeError`, or an
 
 import difflib
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import Any, TypeVar, cast
@@ -19,6 +20,7 @@ __all__ = ["named", "right_name", "with_named_fields", "with_named_init", "with_
 Thing = TypeVar("Thing", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
 
+_FIRST_WORD = re.compile(r"\w+")
 _BY_ATTRS = "<attrs generated"  # the file of what attrs writes
 _WORDS: dict[tuple[str, ...], str] = {
     ("limit", "keep_tokens", "tokens", "reply", "strategy=TokenBudget(…)"): (
@@ -102,7 +104,7 @@ def right_name(wrong: str, names: Iterable[str], words: Mapping[tuple[str, ...],
     Which of these *names* was meant; "" if there is no telling.
 
     *words* are those of others, by what they may mean here: the first that is
-    among the names. One with a "=" is an example of how to give it.
+    among the names. One that goes on after its name is an example of how to give it.
 
     >>> words = {("last", "limit"): "n max_messages", ("strategy=Window(…)",): "window"}
     >>> right_name("n", ["limit"], words), right_name("window", ["strategy"], words)
@@ -114,7 +116,7 @@ def right_name(wrong: str, names: Iterable[str], words: Mapping[tuple[str, ...],
     for meant, others in words.items():
         if wrong in others.split():
             for name in meant:
-                if name.partition("=")[0] in known:
+                if _FIRST_WORD.match(name)[0] in known:  # type: ignore[index]  # each begins with one
                     return name
     close = difflib.get_close_matches(wrong, known, 1)
 
@@ -228,6 +230,15 @@ def with_named_fields(kind: type) -> None:
     Let a class say which fields it has, if attrs wrote its construction.
 
     One that was written by hand is left alone: attrs still has to find the class in it.
+
+    >>> from attrs import frozen
+    >>> @frozen
+    ... class Newest:
+    ...     last: int
+    >>> with_named_fields(Newest)
+    >>> Newest(limit=3)
+    Traceback (most recent call last):
+    unabridged.errors.CallError: Newest: there is no `limit`; write `last`
     """
     init = vars(kind).get("__init__")
     if isinstance(init, FunctionType) and init.__code__.co_filename.startswith(_BY_ATTRS):

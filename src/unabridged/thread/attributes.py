@@ -54,7 +54,7 @@ def _missing(kind: type, name: str) -> UnknownNameError:
     names = [known for known in dir(kind) if not known.startswith("_")]
     right = right_name(name, names, _WORDS)
     do = f"write `{right}`" if right else f"help({kind.__name__}) lists what there is"
-    if name in _GIVEN:
+    if name in _GIVEN and not any(name in others.split() for others in _WORDS.values()):
         do = f"`{name}=` is given when a memory is made, and not read from it"
 
     return UnknownNameError(f"{kind.__name__}: there is no `{name:.80}`; {do}")

@@ -11,6 +11,7 @@ from typing import assert_never
 from attrs import frozen
 
 from unabridged.errors import ConfigError
+from unabridged.json_values import Json
 from unabridged.messages import (
     Audio,
     Document,
@@ -120,6 +121,8 @@ def _document(part: Document, costs: Costs) -> int:
     """
     named = costs.text(part.name) if part.text else 0
     tokens = named + costs.text(part.text)
+    if part.extra and '"context"' in part.extra.text:
+        tokens += sum([costs.text(text) for text in _contexts(part.extra)])
     if not _elsewhere(part):
         return tokens
     inline = _inline(part)
@@ -131,6 +134,18 @@ def _document(part: Document, costs: Costs) -> int:
         return tokens + costs.media.of(seen)
 
     return tokens + costs.media.document(pages_by_size(len(inline) * 3 // 4))
+
+
+def _contexts(extra: Json) -> list[str]:
+    """
+    What a provider's form tells the model about a document, beside the document.
+    """
+    value = extra.value if isinstance(extra.value, dict) else {}
+    shapes = [shape for shape in value.values() if isinstance(shape, dict)]
+    kept = [shape.get(held) for shape in shapes for held in ("keys", "inner")]
+    found = [keys.get("context") for keys in kept if isinstance(keys, dict)]
+
+    return [text for text in found if isinstance(text, str)]
 
 
 def _media_type(part: Document, inline: str) -> str:

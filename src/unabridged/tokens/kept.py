@@ -2,23 +2,27 @@
 Counts that are kept: each message is counted once a process, not once a turn.
 """
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
 from threading import Lock
+from typing import Any
 
 from unabridged.errors import ConfigError, CountError
 from unabridged.messages import Message
-from unabridged.text import brief
+from unabridged.text import brief, short
 from unabridged.tokens.counters import TokenCounter, rough
+from unabridged.tokens.digests import digest
 from unabridged.tokens.from_client import FromClient
 
 __all__ = ["Kept", "kept"]
 
 MESSAGES = 262_144
+LEAST = 4_096
 COUNTERS = 64
 SHOWN = 40
 
 _KEPT: dict[TokenCounter, "Kept"] = {}
-_ONE_AT_A_TIME = Lock()
+_LOCKS: dict[int, Any] = {}  # by process: a fork may leave one held
 
 
 class Kept:
@@ -27,8 +31,10 @@ class Kept:
 
     The counts are kept by content, for the newest 262,144 messages; beyond
     that (*limit*) the older half is forgotten, and counted again when it is
-    met. Messages whose counts are kept stay in memory. `kept(counter)` gives
-    the one that this process shares; two are equal if their counters are.
+    met. The messages themselves are not kept: a count takes 130 bytes, whatever
+    the length of its message. `kept(counter)` gives the one that this process
+    shares; two are equal if their counters are. All that are shared keep no more
+    together than one alone.
 
     What a `from_client` counts is told by `learn`; a message that was not
     counts roughly, and that is not kept.
@@ -58,14 +64,14 @@ class Kept:
             raise ConfigError(msg)
         self.counter = counter
         self._counts = _Counts(counter, limit)
-        self.count_of: TokenCounter = self._counts.__getitem__
-        """As a call, without a call of Python: for those who go through many messages."""
+        self.count_of: TokenCounter = _counting(self._counts)
+        """As a call, for those who go through many messages."""
 
     def __call__(self, message: Message, /) -> int:
         """
         The tokens of the message, counted now or before.
         """
-        return self._counts[message]
+        return self.count_of(message)
 
     def total(self, messages: Iterable[Message]) -> int:
         """
@@ -82,7 +88,7 @@ class Kept:
         """
         Whether the count of the message is kept.
         """
-        return message in self._counts
+        return digest(message) in self._counts
 
     def learn(self, message: Message, count: int) -> None:
         """
@@ -96,6 +102,21 @@ class Kept:
         7
         """
         self._counts.learn(message, count)
+
+    def share(self, limit: int) -> None:
+        """
+        Keep no more than the newest *limit* counts from now on.
+
+        >>> from unabridged.messages import user
+        >>> from unabridged.tokens import words
+        >>> count = Kept(words)
+        >>> count.total([user("a"), user("b"), user("c")])
+        3
+        >>> count.share(2)
+        >>> len(count)
+        2
+        """
+        self._counts.share(limit)
 
     def __eq__(self, other: object) -> bool:
         return self.counter == other.counter if isinstance(other, Kept) else NotImplemented
@@ -116,9 +137,9 @@ class Kept:
         return kept, (self.counter,)
 
 
-class _Counts(dict[Message, int]):
+class _Counts(dict[bytes, int]):
     """
-    The counts by message; one that is missing is counted when it is asked for.
+    The counts by the digests of messages; one that is missing is counted when it is asked for.
     """
 
     __slots__ = ("_counter", "_limit")
@@ -128,13 +149,20 @@ class _Counts(dict[Message, int]):
         self._counter = counter
         self._limit = limit
 
+    def share(self, limit: int) -> None:
+        self._limit = limit
+        self._forget(len(self) - limit)
+
+    def _forget(self, number: int) -> None:
+        for old in tuple(self)[: max(number, 0)]:
+            self.pop(old, None)
+
     def learn(self, message: Message, count: int) -> None:
         if len(self) >= self._limit:
-            for old in tuple(self)[: (self._limit + 1) // 2]:
-                self.pop(old, None)
-        self[message] = count
+            self._forget(len(self) - self._limit // 2)
+        self[digest(message)] = count
 
-    def __missing__(self, message: Message) -> int:
+    def counted(self, message: Message) -> int:
         if isinstance(self._counter, FromClient):
             return kept(rough)(message)
         try:
@@ -152,6 +180,23 @@ class _Counts(dict[Message, int]):
         self.learn(message, count)
 
         return count
+
+
+def _counting(counts: _Counts) -> Callable[[Message], int]:
+    """
+    What gives the count of a message: nearly always one that is kept, by the digest it has.
+    """
+    find, counted = counts.get, counts.counted
+
+    def count_of(message: Message, /) -> int:
+        try:
+            count = find(message._digest)  # noqa: SLF001  as `digest` does, without a call
+        except AttributeError:
+            count = find(digest(message))
+
+        return counted(message) if count is None else count
+
+    return count_of
 
 
 def kept(counter: TokenCounter) -> Kept:
@@ -177,11 +222,15 @@ def kept(counter: TokenCounter) -> Kept:
     if known is not None:
         return known
 
-    with _ONE_AT_A_TIME:
+    with _LOCKS.setdefault(os.getpid(), Lock()):
         if len(_KEPT) >= COUNTERS:
             _KEPT.pop(next(iter(_KEPT)))
-        return _KEPT.setdefault(counter, Kept(counter))
+        known = _KEPT.setdefault(counter, Kept(counter))
+        for one in _KEPT.values():
+            one.share(max(MESSAGES // len(_KEPT), LEAST))
+
+    return known
 
 
 def _described(message: Message) -> str:
-    return f"the {message.role} message {brief(message.text)}"
+    return f"the {short(message.role, 60)} message {brief(message.text[:SHOWN])}"

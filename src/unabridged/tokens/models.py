@@ -143,8 +143,8 @@ def _encoding_of(name: str) -> str:
         version = importlib.import_module("importlib.metadata").version("tiktoken")
         msg = (
             f"exact: tiktoken {version} knows no model {brief(name)}; name one that it knows, "
-            "such as "
-            f"'gpt-4o', or a vocabulary: {_shipped()}; tokens.for_model counts for other providers"
+            f"such as 'gpt-4o', or a vocabulary: {_shipped()}; tokens.for_model counts for other "
+            "providers"
         )
         raise ConfigError(msg) from error
 

@@ -12,6 +12,7 @@ tiktoken that is installed.
 import hashlib
 import importlib
 import lzma
+import os
 import types
 from functools import cache
 from importlib.resources import files
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KNOWN", "Vocabulary", "encoding", "unpack"]
 
-_ONE_AT_A_TIME = Lock()
+_LOCKS: dict[int, Any] = {}  # by process: a fork may leave one held
 
 
 @frozen
@@ -77,7 +78,7 @@ def encoding(name: str) -> "Encoding":
     >>> encoding("o200k_base").encode_ordinary("hello world")
     [24912, 2375]
     """
-    with _ONE_AT_A_TIME:
+    with _LOCKS.setdefault(os.getpid(), Lock()):
         return _built(name)
 
 

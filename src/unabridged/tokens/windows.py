@@ -31,9 +31,8 @@ def window_of(model: str) -> int:
     window = _found(prices, model) or (_found(prices, model.rpartition("/")[2]))
     if not window:
         msg = (
-            f"Budget.for_model({brief(model)}): genai-prices {prices.__version__} does not "
-            "know its "
-            "window; pass window=, a number of tokens"
+            f"Budget.for_model({brief(model)}): genai-prices {prices.__version__} does not know "
+            "its window; pass window=, a number of tokens"
         )
         raise ConfigError(msg)
 
