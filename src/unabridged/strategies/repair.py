@@ -93,8 +93,8 @@ class Repair(Strategy):
             warnings=(
                 *(f"step {brief(self, STEP)}: {told}" for told in newest.warnings),
                 *(
-                    f"step {brief(self, STEP)}: entry {o.item.sources} stays as it is, and its result "
-                    f"of {', '.join(o.ids)} answers no call: {o.why}"
+                    f"step {brief(self, STEP)}: entry {o.item.sources} stays as it is, and its "
+                    f"result of {', '.join(o.ids)} answers no call: {o.why}"
                     for o in orphans
                     if o.why
                 ),
