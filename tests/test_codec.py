@@ -332,7 +332,7 @@ class TestChanges:
                     assert span == span_from_json(span_to_json(span))
 
 
-class TestFormatV3:
+class TestFormatV4:
     def test_loads_the_frozen_sample(self):
         """
         Each line of the sample loads into the value it was written from.

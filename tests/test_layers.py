@@ -56,7 +56,6 @@ LAYERS = (
     "cutting.*",
     "suffixes",
     "cuts",
-    "cutting.*",
     "gains",
     "sharing",
     "writable",

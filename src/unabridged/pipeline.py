@@ -222,10 +222,13 @@ class Pipeline(Strategy):
         """
         return any(getattr(step, "asks", False) for step in self.steps)
 
-    @functools.cached_property
+    @property
     def may_ask(self) -> bool:
         """
         Whether a step may ask a model: a function may, and whatever holds another strategy.
+
+        >>> chain(lambda view, ctx: list(view)).may_ask, chain().may_ask
+        (True, False)
         """
         return self.asks or any(
             isinstance(step, Custom) or hasattr(step, "strategy") for step in self.steps

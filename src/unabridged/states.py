@@ -4,7 +4,8 @@ The state of a thread: what its records come to, one record at a time.
 `advance(state, record, log)` is the fold of the log. A store runs it inside
 the transaction of each append and keeps the outcome, so opening a thread of a
 million entries reads the state and the tail, never the history. The state is
-also what anybody gets who replays the records from the first.
+also what anybody gets who replays the records from the first. One fold that is
+read from top to bottom makes the length of this module.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -146,9 +146,9 @@ class TestWhatAMessageStandsFor:
         memory = Memory(strategy=written_back(recapped))
         memory.append(user("a"), user("b"))
 
-        assert (Fold(Span.one(1), RECAP, step="written_back(recapped)", replace=True),) == (
-            done.changes
-        )
+        assert (
+            Fold(Span.one(1), RECAP, step="written_back(recapped)", replace=True, summary=True),
+        ) == done.changes
         assert ["prior summary", "b"] == texts(memory.context(hide_system=True))
         assert ["prior summary", "b"] == texts(memory.context(Window(9), hide_system=True))
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from unabridged import Memory, Summarize, TokenBudget, Window, assistant, system, user
-from unabridged.errors import ReadOnlyError, StoreError
+from unabridged.errors import ConfigError, ReadOnlyError, StoreError
 from unabridged.records import Appended
 from unabridged.stores import SqliteStore
 from unabridged.stores.sqlite_schema import SCHEMA_VERSION
@@ -199,19 +199,20 @@ class TestForeignFiles:
     @pytest.mark.parametrize(
         ("name", "why"),
         [
-            ("a\0b", "embedded null byte"),
             ("x" * 300, "File name too long"),
             ("fifo", "not a file"),
         ],
     )
     def test_no_file_at_all(self, path, name, why):
         """
-        A path that no file can have is a `StoreError`.
+        A path that no file can have is a `StoreError`; one that is no text, a `ConfigError`.
         """
         os.mkfifo(path.with_name("fifo"))
 
         with pytest.raises(StoreError, match=why):
             SqliteStore(f"{path.parent}/{name}")
+        with pytest.raises(ConfigError, match="holds a NUL character"):
+            SqliteStore(f"{path.parent}/a\0b")
 
 
 class TestNewFiles:
@@ -261,7 +262,7 @@ def talk(path):
     """
     A thread with a write-back.
     """
-    memory = Memory(SqliteStore(path), strategy=Window(2))
+    memory = Memory.open(path, strategy=Window(2))
     memory.append(system("Be brief."), user("a"), assistant("b"), user("c", id="m1"))
     memory.compact()
     memory.append(assistant("d"), user("e"))

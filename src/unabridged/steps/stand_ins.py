@@ -54,7 +54,9 @@ def stand_ins(view: View, found: Listed, dropped: Span, step: str, *, replace: b
         for message in messages:
             span = NOTHING if _has_ties(message) else next(spans, NOTHING)
             if span:
-                folds.append(Fold(span, message, replace=replace, summary=True))
+                folds.append(
+                    Fold(span, message, replace=replace, summary=_tells(view, span, message))
+                )
                 anchor = span.first
                 continue
             if replace:
@@ -66,6 +68,16 @@ def stand_ins(view: View, found: Listed, dropped: Span, step: str, *, replace: b
     folds += _grown(view, found, dropped - taken, step, replace=replace)
 
     return StandIns(tuple(folds), tuple(inserts), tuple(warnings))
+
+
+def _tells(view: View, span: Span, message: Message) -> bool | None:
+    """
+    Whether it is a summary: of several entries by itself, of one if somebody else says it.
+    """
+    if len(span) > 1:
+        return None
+
+    return message.role != view.at(view.find(span.first)).message.role or None
 
 
 def _by_gap(found: Listed) -> dict[int, list[Message]]:

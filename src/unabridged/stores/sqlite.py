@@ -2,8 +2,8 @@
 A store in one SQLite file: the embedded default.
 
 Beside its records a thread keeps its state, written in the same transaction:
-opening a thread of a million entries reads the state and the tail. A little
-longer than most modules, because a store is one class with all of the protocol.
+opening a thread of a million entries reads the state and the tail. A store is one
+class with all of the protocol, which makes the length of this module.
 """
 
 import os

@@ -213,11 +213,13 @@ class SqliteFile(Forkable):
             return ReadOnlyError(_read_only(self.path, str(error)))
         if "not a database" in str(error):
             return StoreError(
-                f"{short(self.path)}: not an SQLite database ({cause(error)}); give the path of another file"
+                f"{short(self.path)}: not an SQLite database ({cause(error)}); "
+                "give the path of another file"
             )
         if code == sqlite3.SQLITE_CORRUPT:
             return CorruptLogError(
-                f"{short(self.path)}: the file is damaged ({cause(error)}); `verify()` says which records are"
+                f"{short(self.path)}: the file is damaged ({cause(error)}); "
+                "`verify()` says which records are"
             )
 
         return StoreError(f"{short(self.path)}: {cause(error)}")
@@ -256,8 +258,8 @@ class SqliteFile(Forkable):
 
 def _read_only(path: str, why: str) -> str:
     return (
-        f"{short(path)}: opened for reading only, {why}; nothing was written. Let this user write the "
-        "file and its folder, or open a copy of it elsewhere"
+        f"{short(path)}: opened for reading only, {why}; nothing was written. Let this user "
+        "write the file and its folder, or open a copy of it elsewhere"
     )
 
 

@@ -156,8 +156,8 @@ def version_of(connection: sqlite3.Connection, path: str) -> int | None:
     (version,) = connection.execute("SELECT max(version) FROM unabridged").fetchone()
     if not isinstance(version, int) or version < 1:
         msg = (
-            f"{short(path)}: damaged, its schema version is {version!r:.40}, not 1 to {SCHEMA_VERSION}; "
-            "restore it from a copy"
+            f"{short(path)}: damaged, its schema version is {version!r:.40}, not 1 to "
+            f"{SCHEMA_VERSION}; restore it from a copy"
         )
         raise StoreError(msg)
     if version > SCHEMA_VERSION:

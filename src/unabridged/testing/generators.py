@@ -103,7 +103,7 @@ def messages(draw: st.DrawFn, max_moves: int = 10, *, refused: bool = False) -> 
     return tuple(said)
 
 
-def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # noqa: PLR0911
+def _turn(draw: st.DrawFn, move: str, *, with_user: bool) -> list[Message]:  # noqa: C901, PLR0911
     if move == "compacted":
         return [assistant([_COMPACTED, draw(_text)])]
     match move:
