@@ -70,6 +70,9 @@ class Doubled(NamedTuple):
     A result that answers a call, and the *newer* ones of that call, oldest first.
 
     Each result is its item and which of the item's results it is.
+
+    >>> Doubled._fields
+    ('call_id', 'first', 'newer')
     """
 
     call_id: str

@@ -283,10 +283,11 @@ class TestDoubledResults:
         assert (Span.of([4]), Span.of([3])) == (dropped.sources, folded.sources)
         assert "a newer result of call c1, told in entry 3" == dropped.reason
         assert "the newer result of call c1, entry 4, stands here" == folded.reason
-        assert (
+        told = (
             "step Repair(): call c1 has several results, entries 3 and 4; "
-            "the newest, of entry 4, stands in entry 3",
-        ) == made.warnings
+            "the newest, of entry 4, stands in entry 3"
+        )
+        assert (told,) == made.warnings
 
     def test_of_three_the_last_counts(self):
         """
@@ -388,10 +389,11 @@ class TestDoubledResults:
         made = run(Repair(), view_of(messages, pinned=[4]))
 
         assert ["q", "", "pending", "done", "q1", "a1"] == texts(made)
-        assert (
+        told = (
             "step Repair(): entry 4 stays as it is, and its result of c1 answers no call: "
-            "its block is pinned",
-        ) == made.warnings
+            "its block is pinned"
+        )
+        assert (told,) == made.warnings
 
     def test_a_pinned_call_or_first_result_stays_in_its_place(self):
         """
