@@ -24,7 +24,7 @@ from unabridged.tokens import TokenCounter
 from unabridged.tool_loops import answers
 from unabridged.views import View
 
-__all__ = ["Clearing", "Marker", "cleared", "said"]
+__all__ = ["Clearing", "Marker", "cleared", "media_in", "said"]
 
 FIRST_LINE = 500  # characters of an error's first line; some servers say all in one
 MOST_NAMED = 3  # media in a marker
@@ -205,7 +205,7 @@ class Clearing:
             marker = evolve(result, content=(Text(middle(result.text, how)),))
             left += how.left - self._size(item, marker) + bare
         name = plain(call.name if call is not None else item.message.name or "") or "tool"
-        what = ", ".join([said(left), *_media(result)])
+        what = ", ".join([said(left), *media_in(result.content)])
         text = f"[{name} result cleared: {what}; the whole is entry {handle}]"
 
         return evolve(result, content=(Text(f"{_first_line(result)}{text}"),))
@@ -243,6 +243,20 @@ def cleared(markers: Iterable[Marker], before: int) -> dict[Item, Message]:
         made[item] = noted(evolve(item.message, parts=parts), how)
 
     return made
+
+
+def media_in(parts: Iterable[Part]) -> list[str]:
+    """
+    What is no text among the parts, as markers name it: the first few, and how many more.
+
+    >>> from unabridged import Image
+    >>> media_in([Text("See:"), *[Image(file="f")] * 5])
+    ['image', 'image', 'image', '2 more']
+    """
+    found = [named(part) for part in parts if not isinstance(part, Text)]
+    more = len(found) - MOST_NAMED
+
+    return found if more <= 0 else [*found[:MOST_NAMED], f"{more} more"]
 
 
 def said(tokens: int) -> str:
@@ -287,13 +301,6 @@ def _clippings(known: object) -> list[Clipping]:
     found = map(Clipping.of, known.values() if isinstance(known, dict) else ())
 
     return [how for how in found if how is not None]
-
-
-def _media(result: ToolResult) -> list[str]:
-    found = [named(part) for part in result.content if not isinstance(part, Text)]
-    more = len(found) - MOST_NAMED
-
-    return found if more <= 0 else [*found[:MOST_NAMED], f"{more} more"]
 
 
 def _first_line(result: ToolResult) -> str:
