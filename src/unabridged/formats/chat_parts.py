@@ -227,7 +227,7 @@ def _chunks(chunks: list[Any], keys: Keys, where: str) -> Reasoning | None:
     found = parted(chunks)
     if found is None or "signature" in keys:
         return None
-    extra = kept(keys, {"as": "thinking", "inner": {"chunks": found[0]}}, where)
+    extra = kept(keys, {"as": "thinking", "inner": {"thinking": found[0]}}, where)
 
     return Reasoning(**found[1], extra=extra)
 
@@ -286,7 +286,7 @@ def write(part: Words) -> Any:
 def _thought(part: Reasoning, shape: dict[str, Any]) -> dict[str, Any]:
     if shape.get("as") == "redacted_thinking":
         return {"type": "redacted_thinking", "data": part.encrypted}
-    if (chunks := shape.get("inner", {}).get("chunks")) is not None:
+    if (chunks := shape.get("inner", {}).get("thinking")) is not None:
         return {"type": "thinking", "thinking": restored(chunks, part, "text")}
     signed = {"signature": part.signature} if part.signature else {}
 

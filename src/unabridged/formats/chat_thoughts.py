@@ -33,8 +33,8 @@ def read_details(keys: dict[str, Any], where: str, texts: tuple[str, ...]) -> Re
     entries, fields = found
     text = fields["text"]
     same = [key for key in texts if text and keys.get(key) == text]
-    inner = {"entries": entries, **({_SAME: same} if same else {})}
-    extra = kept({}, {"as": DETAILS, "inner": inner}, f"{where}.{DETAILS}")
+    inner = {DETAILS: entries, **({_SAME: same} if same else {})}
+    extra = kept({}, {"as": DETAILS, "inner": inner}, where)
     made = Reasoning(**fields, extra=extra)
     if write_details(made)[DETAILS] != details:
         return None
@@ -55,4 +55,4 @@ def write_details(part: Reasoning) -> dict[str, Any]:
     inner = own(part.extra).get("inner", {})
     same = dict.fromkeys(inner.get(_SAME, ()), part.text)
 
-    return {DETAILS: restored(inner.get("entries", []), part, "reasoning.text"), **same}
+    return {DETAILS: restored(inner.get(DETAILS, []), part, "reasoning.text"), **same}
