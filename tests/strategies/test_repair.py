@@ -436,6 +436,31 @@ class TestDoubledResults:
         assert ["done"] == [given.text for given in results]
         assert "pending" not in "".join(message.text for message in made.messages)
 
+    @pytest.mark.parametrize(
+        "format_",
+        [
+            *(formats.openai_chat, formats.openai_responses, formats.anthropic),
+            *(formats.gemini, formats.bedrock),
+        ],
+    )
+    def test_what_a_format_loads_is_one_pair_in_its_request(self, format_):
+        """
+        In each of the five: nothing says "pending", and the API has nothing against it.
+        """
+        said = [user("q"), call("c1", "c2"), result("c1", "pending"), result("c2", "two")]
+        said += [result("c1", "done"), assistant("so"), user("and?")]
+        memory = Memory(strategy=Repair())
+        memory.append(*format_.load(format_.dump(said)))
+        seen = memory.context()
+        sent = str(format_.request(seen.messages))
+
+        name = format_.__name__.rpartition(".")[2]
+        assert () == formats.problems(formats.mend(seen.messages, name).messages, name)
+        assert "pending" not in sent
+        assert 1 == sent.count("done")
+        assert 1 == sent.count("two")
+        assert 1 == len(seen.warnings)
+
     @pytest.mark.parametrize("provider", PROVIDERS)
     def test_without_it_the_words_say_that_the_call_has_an_earlier_one(self, provider):
         """
