@@ -342,6 +342,24 @@ class TestDoubledResults:
         assert ["q", "", "done", "twoSo?", "a"] == texts(made)
         assert other.parts[1:] == made.messages[3].parts
 
+    def test_what_answers_nothing_beside_it_leaves_too(self):
+        """
+        At once, so that a second time has nothing left to do.
+        """
+        done, odd = ToolResult("c1", "done"), ToolResult("c9", "odd")
+        asked = [user("q"), call("c1", "c2"), result("c1", "pending"), result("c2", "two")]
+        for parts, words in (([done, odd], []), ([done, odd, Text("So?")], ["So?"])):
+            made = run(Repair(), view_of([*asked, Message("user", parts), assistant("a")]))
+
+            assert ["q", "", "done", "two", *words, "a"] == texts(made)
+            assert unchanged(made.view) == run(Repair(), made.view)
+
+        mixed = Message("user", [ToolResult("c2", "two"), done, odd])
+        made = run(Repair(), view_of([*asked[:3], mixed, assistant("a")]))
+        assert (mixed.parts[0], odd) == made.messages[3].parts
+        told = "step Repair(): entry 4 keeps its result of c9, which answers no call"
+        assert told in made.warnings
+
     def test_both_in_one_message_become_one(self):
         """
         As where a client collects what came for a turn.
@@ -350,6 +368,9 @@ class TestDoubledResults:
         made = run(Repair(), view_of([user("q"), call("c1"), both, assistant("a")]))
 
         assert (ToolResult("c1", "done"),) == made.messages[2].parts
+        same = ToolResult("c1", "done")
+        made = run(Repair(), view_of([user("q"), call("c1"), user([same, same]), assistant("a")]))
+        assert (same,) == made.messages[2].parts
 
     def test_a_late_one_counts_after_the_user_spoke(self):
         """

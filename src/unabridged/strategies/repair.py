@@ -2,7 +2,7 @@
 Mending what form cannot mend: calls that nobody answered, results that answer nobody.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from attrs import evolve, frozen
@@ -166,9 +166,20 @@ def _newest_results(view: View) -> _Newest:
             f"call {again.call_id} has several results, entries {first.sources} and {entries}; "
             f"the newest, of entry {last.sources}, stands in entry {first.sources}"
         )
+    odd = _beside(view, parts)
     reworded: dict[Item, tuple[Message, str]] = {}
     leaving: dict[Item, str] = {}
     for item, made in parts.items():
+        if others := [place for place in odd.get(item, ()) if made[place] is not None]:
+            held = (item.message.parts[place] for place in others)
+            ids = ", ".join(part.call_id for part in held if isinstance(part, ToolResult))
+            rest = [None if place in others else part for place, part in enumerate(made)]
+            if pinned[item] or any(isinstance(part, ToolResult) for part in rest):
+                told = f"entry {item.sources} keeps its result of {ids}, which answers no call"
+                warnings.append(told)
+            else:
+                made = rest  # noqa: PLW2901  less of it
+                reasons[item].append(f"its result of {ids} answers no call that is open")
         why = "; ".join(dict.fromkeys(reasons[item]))
         if left := [part for part in made if part is not None]:
             reworded[item] = evolve(item.message, parts=left), why
@@ -176,6 +187,24 @@ def _newest_results(view: View) -> _Newest:
             leaving[item] = why
 
     return _Newest(reworded, leaving, tuple(warnings))
+
+
+def _beside(view: View, parts: Collection[Item]) -> dict[Item, list[int]]:
+    """
+    Where results stand that answer no open call, among the parts of these items.
+    """
+    found: dict[Item, list[int]] = {}
+    for block in view.blocks if parts else ():
+        for item, calls in answers(block).given:
+            if item in parts:
+                places = zip(_places(item.message), calls, strict=True)
+                found[item] = [place for place, call in places if call is None]
+
+    return found
+
+
+def _places(message: Message) -> list[int]:
+    return [place for place, part in enumerate(message.parts) if isinstance(part, ToolResult)]
 
 
 def _may_leave(item: Item, *, pinned: bool) -> bool:
@@ -208,8 +237,7 @@ def _put(
     Put another result, or none, in the place of one of the item's results.
     """
     known = parts.setdefault(item, list(item.message.parts))
-    places = [n for n, part in enumerate(item.message.parts) if isinstance(part, ToolResult)]
-    known[places[number]] = made
+    known[_places(item.message)[number]] = made
 
 
 def _made_up(call_id: str, *, waits: bool) -> Message:
