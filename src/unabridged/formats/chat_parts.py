@@ -213,7 +213,7 @@ def _own_words(part: dict[str, Any], where: str) -> Text | Reasoning | None:
         case {"type": "thinking", "thinking": str(text), **keys}:
             signature = taken(keys, "signature")
             return Reasoning(text, signature=signature, extra=kept(keys, {"as": "thinking"}, where))
-        case {"type": "thinking", "thinking": [_, *_] as chunks, **keys}:
+        case {"type": "thinking", "thinking": list(chunks), **keys} if chunks:
             return _chunks(chunks, keys, where)
         case {"type": "redacted_thinking", "data": str(data), **keys}:
             return Reasoning(encrypted=data, extra=kept(keys, {"as": "redacted_thinking"}, where))

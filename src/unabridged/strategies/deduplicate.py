@@ -169,8 +169,8 @@ def _same(part: _Told) -> Hashable:
         case ToolResult() if all(isinstance(held, Text) for held in part.content):
             return part.text
         case ToolResult():
-            held = tuple([_same(each) for each in part.content])
-            return held if len(held) > 1 else held[0]
+            first, *more = [_same(each) for each in part.content]
+            return (first, *more) if more else first
         case Opaque():
             return evolve(part, data=_unmarked(part.data))
         case _:

@@ -175,8 +175,8 @@ def _newest_results(view: View) -> _Newest:
             ids = ", ".join(part.call_id for part in held if isinstance(part, ToolResult))
             rest = [None if place in others else part for place, part in enumerate(made)]
             if pinned[item] or any(isinstance(part, ToolResult) for part in rest):
-                told = f"entry {item.sources} keeps its result of {ids}, which answers no call"
-                warnings.append(told)
+                kept = f"entry {item.sources} keeps its result of {ids}, which answers no call"
+                warnings.append(kept)
             else:
                 made = rest  # noqa: PLW2901  less of it
                 reasons[item].append(f"its result of {ids} answers no call that is open")
