@@ -7,7 +7,6 @@ metadata of its message, as what is clipped does, so it is known again.
 """
 
 import itertools
-import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
@@ -25,11 +24,12 @@ from unabridged.tokens import TokenCounter
 from unabridged.tool_loops import answers
 from unabridged.views import View
 
-__all__ = ["Clearing", "Marker", "cleared", "said"]
+__all__ = ["Clearing", "Marker", "cleared", "media_in", "said"]
 
 FIRST_LINE = 500  # characters of an error's first line; some servers say all in one
 MOST_NAMED = 3  # media in a marker
 SHORT = 40  # characters; a marker of arguments has more
+_ITEMS = frozenset({"item", "other"})  # how formats call a call whose arguments are its whole item
 
 T = TypeVar("T")
 
@@ -171,9 +171,13 @@ class Clearing:
 
     def _arguments(self, piece: _Piece, call: ToolCall, known: object) -> ToolCall | None:
         """
-        A call with nothing but a marker in its arguments; None of what is short or no object.
+        A call with nothing but a marker in its arguments; None of what is short.
+
+        Freeform input, which stands there as a JSON string, stays one; all else, even
+        what is no JSON, becomes an object. Where the arguments are the whole item of a
+        hosted tool they stay: a format writes it from them.
         """
-        if len(call.arguments) < SHORT or not _is_object(call.arguments):
+        if len(call.arguments) < SHORT or _is_item(call):
             return None
         item, handle = piece.item, handle_at(piece.item.message, piece.item.first, piece.place)
         bare = self._size(item, evolve(call, arguments=""))
@@ -182,6 +186,9 @@ class Clearing:
             marker = json_text([mark(how.left, handle)])
             left += how.left - self._size(item, evolve(call, arguments=marker)) + bare
         text = f"{said(left)}; the whole is entry {handle}"
+        if call.arguments.lstrip().startswith('"'):
+            name = plain(call.name) or "tool"
+            return evolve(call, arguments=json_text(f"[{name} input {CLEARED}: {text}]"))
 
         return evolve(call, arguments=json_text({CLEARED: text}))
 
@@ -198,7 +205,7 @@ class Clearing:
             marker = evolve(result, content=(Text(middle(result.text, how)),))
             left += how.left - self._size(item, marker) + bare
         name = plain(call.name if call is not None else item.message.name or "") or "tool"
-        what = ", ".join([said(left), *_media(result)])
+        what = ", ".join([said(left), *media_in(result.content)])
         text = f"[{name} result cleared: {what}; the whole is entry {handle}]"
 
         return evolve(result, content=(Text(f"{_first_line(result)}{text}"),))
@@ -238,6 +245,20 @@ def cleared(markers: Iterable[Marker], before: int) -> dict[Item, Message]:
     return made
 
 
+def media_in(parts: Iterable[Part]) -> list[str]:
+    """
+    What is no text among the parts, as markers name it: the first few, and how many more.
+
+    >>> from unabridged import Image
+    >>> media_in([Text("See:"), *[Image(file="f")] * 5])
+    ['image', 'image', 'image', '2 more']
+    """
+    found = [named(part) for part in parts if not isinstance(part, Text)]
+    more = len(found) - MOST_NAMED
+
+    return found if more <= 0 else [*found[:MOST_NAMED], f"{more} more"]
+
+
 def said(tokens: int) -> str:
     """
     A number of tokens as markers say it: at least one.
@@ -267,11 +288,10 @@ def _places(message: Message, kind: type[T]) -> list[tuple[int, T]]:
     return [(place, part) for place, part in enumerate(message.parts) if isinstance(part, kind)]
 
 
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
+def _is_item(call: ToolCall) -> bool:
+    hints = call.extra.value.values() if '"as"' in call.extra.text else ()
+
+    return any(isinstance(hint, dict) and hint.get("as") in _ITEMS for hint in hints)
 
 
 def _clippings(known: object) -> list[Clipping]:
@@ -281,13 +301,6 @@ def _clippings(known: object) -> list[Clipping]:
     found = map(Clipping.of, known.values() if isinstance(known, dict) else ())
 
     return [how for how in found if how is not None]
-
-
-def _media(result: ToolResult) -> list[str]:
-    found = [named(part) for part in result.content if not isinstance(part, Text)]
-    more = len(found) - MOST_NAMED
-
-    return found if more <= 0 else [*found[:MOST_NAMED], f"{more} more"]
 
 
 def _first_line(result: ToolResult) -> str:

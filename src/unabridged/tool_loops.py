@@ -13,7 +13,7 @@ from unabridged.items import Item
 from unabridged.links import calls_of
 from unabridged.messages import Message, ToolCall
 
-__all__ = ["MADE_UP", "Answers", "answers", "is_made_up"]
+__all__ = ["MADE_UP", "Answers", "Doubled", "answers", "doubled", "is_made_up"]
 
 MADE_UP = "made_up"  # in the metadata of a result that nobody gave
 
@@ -63,6 +63,74 @@ def answers(block: Iterable[Item]) -> Answers:
     in_order = sorted(unanswered, key=lambda pair: pair[0].first)
 
     return Answers(tuple(given), tuple(_left(in_order, put_in)))
+
+
+class Doubled(NamedTuple):
+    """
+    A result that answers a call, and the *newer* ones of that call, oldest first.
+
+    Each result is its item and which of the item's results it is.
+
+    >>> Doubled._fields
+    ('call_id', 'first', 'newer')
+    """
+
+    call_id: str
+    first: tuple[Item, int]
+    newer: tuple[tuple[Item, int], ...]
+
+
+def doubled(items: Iterable[Item]) -> tuple[Doubled, ...]:
+    """
+    The calls that were answered more than once, as a slow tool that says "pending" first does.
+
+    A result is a newer one if the newest message before it that calls with its id
+    has an answer for each of these calls already.
+
+    >>> from unabridged.testing import call, result, user, view_of
+    >>> view = view_of([call("c1"), result("c1", "wait"), user("?"), result("c1", "done")])
+    >>> [(again.first[0].first, again.newer[0][0].first) for again in doubled(view)]
+    [(2, 4)]
+    """
+    called: dict[str, _Answered] = {}
+    found: list[_Answered] = []
+    for item in items:
+        if not item.sources:
+            continue
+        for number, result in enumerate(item.message.tool_results):
+            if (answered := called.get(result.call_id)) is not None:
+                answered.take(item, number)
+        for call in calls_of(item.message):
+            known = called.get(call.id)
+            if known is None or known.item is not item:
+                known = called[call.id] = _Answered(call.id, item)
+                found.append(known)
+            known.calls += 1
+
+    return tuple([again for answered in found for again in answered.doubled()])
+
+
+class _Answered:
+    """
+    The calls of one id in one message, and their results in the order in which they came.
+    """
+
+    def __init__(self, call_id: str, item: Item) -> None:
+        self.call_id, self.item, self.calls = call_id, item, 0
+        self._results: list[tuple[Item, int]] = []
+
+    def take(self, item: Item, number: int) -> None:
+        self._results.append((item, number))
+
+    def doubled(self) -> list[Doubled]:
+        firsts = self._results[: self.calls]
+        rounds = [self._results[place + self.calls :: self.calls] for place in range(len(firsts))]
+
+        return [
+            Doubled(self.call_id, first, tuple(newer))
+            for first, newer in zip(firsts, rounds, strict=True)
+            if newer
+        ]
 
 
 def is_made_up(message: Message) -> bool:

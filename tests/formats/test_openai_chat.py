@@ -101,6 +101,8 @@ def chat_value(key: str) -> st.SearchStrategy[Any]:
         "file": shaped("file_id filename file_data x"),
         "audio": shaped("id data transcript expires_at"),
         "is_error": st.booleans(),
+        "thinking": texts | st.lists(shaped("type text x"), max_size=2),
+        "reasoning_details": st.lists(shaped("type text summary signature data x"), max_size=3),
         "metadata": st.dictionaries(st.text(max_size=3), scalars, max_size=2),
     }
     ordinary = known.get(key, texts)
@@ -136,7 +138,8 @@ TYPES = ["text", "image_url", "input_audio", "file", "refusal", "thinking", "red
 PART = "type type text image_url input_audio file refusal thinking signature data cache_control"
 CALL_KEYS = "id type function custom index"
 TURN = "content name id metadata tool_calls tool_call_id type reasoning_content reasoning"
-TURN += " audio function_call refusal is_error encrypted_content x"
+TURN += " audio function_call refusal is_error encrypted_content"
+TURN += " reasoning_details x"
 
 DELTA = "role content tool_calls refusal audio reasoning_content function_call x"
 

@@ -30,7 +30,7 @@ from unabridged import (
 from unabridged.contract import TrimContext
 from unabridged.declared import from_data, to_data
 from unabridged.errors import ConfigError
-from unabridged.formats import mend, problems
+from unabridged.formats import mend, openai_responses, problems
 from unabridged.formats.providers import PROVIDERS
 from unabridged.messages import ToolResult
 from unabridged.results import unchanged
@@ -187,12 +187,11 @@ class TestClearToolResults:
 
     def test_clears_arguments_too_where_asked(self):
         """
-        They are a JSON object with a marker; a short result, a short call and no JSON stay.
+        They are a JSON object with a marker; a short result and a short call stay.
         """
         wrote = assistant("I write.", calls=[ToolCall("c1", "write", {"path": "a", "text": ROWS})])
-        text = assistant(calls=[ToolCall("c2", "patch", ROWS)])
-        listed = json.dumps([ROWS])
-        several = assistant(calls=[ToolCall("a", "write", listed), ToolCall("b", "w", {"t": ROWS})])
+        text = assistant(calls=[ToolCall("c2", "patch", '{"t": 1}')])
+        several = assistant(calls=[ToolCall("a", "write", "[1]"), ToolCall("b", "w", {"t": ROWS})])
         messages = [
             *(user("q"), wrote, result("c1", "ok"), text, result("c2", "ok"), several),
             *(result("b", "ok"), result("a", "ok"), *talk(1)),
@@ -209,6 +208,56 @@ class TestClearToolResults:
             made[5].tool_calls[1].arguments
         )
         assert several.tool_calls[0] == made[5].tool_calls[0]
+
+    @pytest.mark.parametrize(
+        ("arguments", "marker"),
+        [
+            (json.dumps(ROWS), "[patch input cleared: 500 tokens; the whole is entry 2]"),
+            (json.dumps([ROWS]), {"cleared": "500 tokens; the whole is entry 2"}),
+            (json.dumps([ROWS], indent=1), {"cleared": "502 tokens; the whole is entry 2"}),
+            (ROWS, {"cleared": "500 tokens; the whole is entry 2"}),
+            ('{"text": "' + ROWS, {"cleared": "501 tokens; the whole is entry 2"}),
+            ("1 " * 500, {"cleared": "500 tokens; the whole is entry 2"}),
+        ],
+    )
+    def test_clears_arguments_of_every_form(self, arguments, marker):
+        """
+        Freeform input stays a text; a list, numbers and what is no JSON become an object.
+        """
+        messages = [
+            *(user("q"), assistant(calls=[ToolCall("c1", "patch", arguments)])),
+            *(result("c1", "ok"), *talk(1)),
+        ]
+        made = seen(ClearToolResults(0, inputs=True), messages)
+
+        assert marker == json.loads(made[1].tool_calls[0].arguments)
+        assert tuple(messages) == seen(ClearToolResults(0), messages)
+
+    def test_clears_freeform_input_of_a_custom_call(self):
+        """
+        It is sent as the words of the marker, under the same id and name.
+        """
+        called = {"type": "custom_tool_call", "call_id": "c1", "name": "patch", "input": ROWS}
+        answer = {"type": "custom_tool_call_output", "call_id": "c1", "output": "ok"}
+        talked = [{"role": "user", "content": "q"}, called, answer]
+        messages = openai_responses.load([*talked, {"role": "user", "content": "and?"}])
+        made = openai_responses.dump(seen(ClearToolResults(0, inputs=True), messages))
+
+        marker = "[patch input cleared: 500 tokens; the whole is entry 2]"
+        assert called | {"input": marker} == made[1]
+        assert answer == made[2]
+
+    def test_leaves_a_call_whose_arguments_are_its_whole_item(self):
+        """
+        A format writes the item of a hosted tool from them.
+        """
+        item = {"type": "local_shell_call", "call_id": "c1", "id": "lsh_1", "status": "completed"}
+        item["action"] = {"type": "exec", "command": ["echo", ROWS], "env": {}}
+        answer = {"type": "local_shell_call_output", "call_id": "c1", "id": "o", "output": "ok"}
+        talked = [{"role": "user", "content": "q"}, item, answer, {"role": "user", "content": "?"}]
+        messages = openai_responses.load(talked)
+
+        assert messages == seen(ClearToolResults(0, inputs=True), messages)
 
     def test_keeps_the_first_line_of_an_error(self):
         """

@@ -8,11 +8,14 @@ import re
 import pytest
 
 from unabridged import (
+    Audio,
     ClearToolResults,
     ClipToolResults,
     Deduplicate,
+    Document,
     Image,
     Memory,
+    Opaque,
     Reasoning,
     Summarize,
     Text,
@@ -27,7 +30,7 @@ from unabridged import (
 from unabridged.contract import TrimContext
 from unabridged.declared import from_data, to_data
 from unabridged.errors import ConfigError
-from unabridged.formats import mend, problems
+from unabridged.formats import anthropic, mend, problems
 from unabridged.formats.providers import PROVIDERS
 from unabridged.messages import ToolResult
 from unabridged.results import unchanged
@@ -153,7 +156,82 @@ class TestDeduplicate:
         assert [PAGE, PAGE] == texts(memory.context(step, system=PAGE))[:2]
         assert () == memory.context(step, system=PAGE).changes
 
-    def test_leaves_results_with_pictures(self):
+    @pytest.mark.parametrize(
+        ("part", "named"),
+        [
+            (Image("aGk=", media_type="image/png"), "image (image/png)"),
+            (Image(url="https://example.org/a.png"), "image"),
+            (Image(file="file_1"), "image"),
+            (Document("aGk=", name="a.pdf", media_type="application/pdf"), "document"),
+            (Document(text=PAGE, name="a.txt"), "document"),
+            (Document(url="https://example.org/a.pdf"), "document"),
+            (Audio(url="https://example.org/a.wav", transcript=PAGE), "audio"),
+            (Opaque("anthropic", {"type": "search_result", "title": PAGE}), "search_result"),
+        ],
+    )
+    def test_takes_every_kind_of_part(self, part, named):
+        """
+        In results alone or with others, and beside them; the marker names what was there.
+        """
+        step = Deduplicate(min_tokens=1)
+        for content in ([part], ["See:", part], [part, part]):
+            shots = [tool(content, call_id=f"c{n}") for n in (1, 2)]
+            said = [user("q"), call("c1"), shots[0], call("c2"), shots[1], *talk(1)]
+            made = run(step, view_of(said)).messages
+
+            assert made[2].text.startswith("[the same ")
+            assert f", {named}" in made[2].text
+            assert made[2].text.endswith(" again further down; the whole is entry 3]")
+            assert shots[1] == made[4]
+        shown = [user([part]), *talk(1), user([part]), *talk(1, 2)]
+        made = run(step, view_of(shown)).messages
+        assert [Text] == [type(part) for part in made[0].parts]
+        assert f", {named}" in made[0].text
+        assert tuple(shown[1:]) == made[1:]
+
+    def test_a_mark_of_what_is_cached_is_no_difference(self):
+        """
+        It moves with the end of the conversation.
+        """
+        for kind in ("image", "search_result"):
+            source = {"type": "base64", "media_type": "image/png", "data": "aGk="}
+            block = {"type": kind, "title": PAGE} if kind != "image" else {"type": kind}
+            block |= {"source": source if kind == "image" else "a", "content": []}
+            if kind == "image":
+                del block["content"]
+            marked = block | {"cache_control": {"type": "ephemeral"}}
+            turns = [{"role": "user", "content": [block]}, {"role": "assistant", "content": "a"}]
+            turns += [{"role": "user", "content": [marked]}, {"role": "assistant", "content": "b"}]
+            said = [*anthropic.load(turns), *talk(1)]
+            made = run(Deduplicate(min_tokens=1), view_of(said)).messages
+
+            assert made[0].text.startswith("[the same ")
+            assert said[2] == made[2]
+
+    def test_leaves_halves_of_pairs_that_a_provider_made(self):
+        """
+        What has an id belongs to another part.
+        """
+        halves = [
+            Opaque("anthropic", {"type": "server_tool_use", "id": "s1", "input": {"q": PAGE}}),
+            Opaque("anthropic", {"type": "x_tool_result", "tool_use_id": "s1", "content": PAGE}),
+        ]
+        view = view_of([user("q"), assistant(halves), user("q"), assistant(halves), *talk(1)])
+
+        assert unchanged(view) == run(Deduplicate(min_tokens=1), view, WORDS)
+
+    def test_is_sent_to_every_provider(self):
+        """
+        With markers in the places of pictures.
+        """
+        shot = Image("aGk=", media_type="image/png")
+        said = [user(["See", shot]), call("c1"), tool([shot], call_id="c1"), call("c2")]
+        said += [tool([shot], call_id="c2"), assistant("I see."), user("and?")]
+        made = run(Deduplicate(min_tokens=1), view_of(said)).view
+
+        assert {()} == {problems(mend(made, name), name) for name in PROVIDERS}
+
+    def test_leaves_results_with_other_pictures(self):
         """
         The words of two may be the same, and the pictures not.
         """

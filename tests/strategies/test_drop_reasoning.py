@@ -2,7 +2,10 @@
 Taking out what a model thought.
 """
 
+import json
+
 import pytest
+from attrs import evolve
 
 from unabridged import (
     DropReasoning,
@@ -14,16 +17,19 @@ from unabridged import (
     Window,
     assistant,
     run,
+    tokens,
     user,
 )
 from unabridged.declared import from_data, to_data
 from unabridged.errors import ConfigError
+from unabridged.formats import anthropic, bedrock, gemini, openai_chat, openai_responses
 from unabridged.formats.openai_chat import dump, load
 from unabridged.messages import Message
 from unabridged.records import Drop, Fold
 from unabridged.results import TrimResult, unchanged
 from unabridged.spans import Span
 from unabridged.testing import call, check_strategy, result, talk, texts, view_of
+from unabridged.transcripts import line
 
 REASON = "reasoning before the newest user message"
 
@@ -232,6 +238,151 @@ class TestInALog:
         )
         memory.revert(done.rec)
         assert before == memory.view().messages[:-1]
+
+
+TEXT = {"type": "reasoning.text", "text": "2 + 2", "signature": "c2ln", "index": 0, "id": None}
+SUMMARY = {"type": "reasoning.summary", "summary": "A sum.", "format": "unknown"}
+ENCRYPTED = {"type": "reasoning.encrypted", "data": "aGk="}
+CHUNK = {"type": "text", "text": "2 + 2"}
+REFERENCE = {"type": "reference", "reference_ids": [1]}
+ANSWER = {"type": "text", "text": "4"}
+
+
+def chat(**keys):
+    """
+    An answer of a chat server.
+    """
+    return [{"role": "assistant", "content": "4", **keys}]
+
+
+def blocks(*content, role="assistant", key="content"):
+    """
+    An answer in parts.
+    """
+    return [{"role": role, key: list(content)}]
+
+
+THOUGHTS = [
+    (openai_chat, chat(reasoning_content="2 + 2"), "2 + 2"),
+    (openai_chat, chat(reasoning="2 + 2"), "2 + 2"),
+    (openai_chat, chat(reasoning_details=[TEXT]), "2 + 2"),
+    (openai_chat, chat(reasoning_details=[SUMMARY, TEXT]), "A sum.2 + 2"),
+    (openai_chat, chat(reasoning_details=[ENCRYPTED]), ""),
+    (openai_chat, chat(reasoning_details=[SUMMARY, ENCRYPTED], reasoning="A sum."), "A sum."),
+    (openai_chat, chat(reasoning_details=[TEXT], reasoning="2 + 2"), "2 + 2"),
+    (openai_chat, chat(reasoning_details=[{"text": "2 + 2"}, {"text": None}]), "2 + 2"),
+    (openai_chat, chat(reasoning_details=[{"text": 5}]), ""),
+    (openai_chat, chat(reasoning_details=["2 + 2"]), ""),
+    (openai_chat, chat(reasoning_details="2 + 2"), ""),
+    (openai_chat, chat(thinking_blocks=[{"type": "thinking", "thinking": "2 + 2"}]), ""),
+    (openai_chat, blocks({"type": "thinking", "thinking": "2 + 2"}, ANSWER), "2 + 2"),
+    (openai_chat, blocks({"type": "thinking", "thinking": [CHUNK]}, ANSWER), "2 + 2"),
+    (
+        openai_chat,
+        blocks({"type": "thinking", "thinking": [CHUNK, REFERENCE, CHUNK], "closed": True}, ANSWER),
+        "2 + 22 + 2",
+    ),
+    (openai_chat, blocks({"type": "thinking", "thinking": []}, ANSWER), ""),
+    (openai_chat, blocks({"type": "redacted_thinking", "data": "aGk="}, ANSWER), ""),
+    (anthropic, blocks({"type": "thinking", "thinking": "2", "signature": "s"}, ANSWER), "2"),
+    (anthropic, blocks({"type": "redacted_thinking", "data": "aGk="}, ANSWER), ""),
+    (anthropic, blocks({"type": "thinking", "odd": 1}, ANSWER), ""),
+    (
+        gemini,
+        blocks(
+            *({"text": "2 + 2", "thought": True}, {"thought": True, "thoughtSignature": "c2ln"}),
+            *({"thought": True, "inlineData": {"mimeType": "image/png", "data": "aGk="}},),
+            {"text": "4", "thoughtSignature": "c2ln"},
+            role="model",
+            key="parts",
+        ),
+        "2 + 2",
+    ),
+    (
+        bedrock,
+        blocks(
+            {"reasoningContent": {"reasoningText": {"text": "2 + 2", "signature": "s"}}},
+            {"reasoningContent": {"redactedContent": b"hi"}},
+            {"reasoningContent": {"odd": 1}},
+            {"text": "4"},
+        ),
+        "2 + 2",
+    ),
+    (
+        openai_responses,
+        [
+            {
+                "type": "reasoning",
+                "id": "rs_1",
+                "summary": [{"type": "summary_text", "text": "2 + 2"}],
+                "encrypted_content": "aGk=",
+            },
+            {
+                "type": "message",
+                "role": "assistant",
+                "content": [{"type": "output_text", "text": "4", "annotations": []}],
+            },
+        ],
+        "2 + 2",
+    ),
+]
+
+
+class TestEveryForm:
+    @pytest.mark.parametrize(("format_", "turns", "text"), THOUGHTS)
+    def test_takes_it_and_leaves_the_answer(self, format_, turns, text):
+        """
+        It comes back as it was until then, and outside the running loop nothing of it is left.
+        """
+        messages = format_.load(turns)
+        seen = run(DropReasoning(), view_of([user("q"), *messages, user("bye")])).messages
+        left = str(format_.dump(seen))
+
+        assert turns == format_.dump(messages)
+        assert text == "".join(part.text for said in messages for part in said.reasoning)
+        assert "4" == seen[1].text
+        assert 3 == len(seen)
+        for word in ("easoning", "hinking", "thought'", "2 + 2", "A sum", "aGk="):
+            assert word not in left
+
+    @pytest.mark.parametrize(("format_", "turns", "text"), THOUGHTS)
+    def test_leaves_it_in_the_running_loop(self, format_, turns, text):
+        """
+        Nobody has spoken since.
+        """
+        view = view_of([user("q"), *format_.load(turns)])
+
+        assert unchanged(view) == run(DropReasoning(), view)
+
+    def test_what_can_be_read_is_counted_and_told_once(self):
+        """
+        Also where a server says it under two keys.
+        """
+        (twice,) = openai_chat.load(chat(reasoning_details=[TEXT], reasoning="2 + 2"))
+        (plain,) = openai_chat.load(chat(reasoning="2 + 2"))
+        [item] = view_of([twice])
+
+        assert tokens.exact()(plain) == tokens.exact()(twice) > tokens.exact()(assistant("4"))
+        assert "2 + 2" == json.loads(line(item))["reasoning"]
+
+    def test_what_has_another_text_by_now_is_written_with_it(self):
+        """
+        Nothing of the old one comes back out of the list.
+        """
+        for turns in (
+            chat(reasoning_details=[SUMMARY, TEXT]),
+            blocks({"type": "thinking", "thinking": [CHUNK, CHUNK]}, ANSWER),
+        ):
+            (message,) = openai_chat.load(turns)
+            parts = [
+                evolve(part, text="[removed]") if isinstance(part, Reasoning) else part
+                for part in message.parts
+            ]
+            made = str(openai_chat.dump([evolve(message, parts=parts)]))
+
+            assert "[removed]" in made
+            assert "2 + 2" not in made
+            assert "A sum" not in made
 
 
 class TestAsAValue:

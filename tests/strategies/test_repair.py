@@ -6,6 +6,7 @@ import pytest
 from attrs import evolve
 
 from unabridged import (
+    Image,
     Memory,
     Repair,
     Sparing,
@@ -154,12 +155,12 @@ class TestCalls:
 
 
 class TestResults:
-    def test_drops_a_result_that_answers_no_call(self):
+    def test_drops_results_that_answer_no_call(self):
         """
-        Of an unknown call, and one that comes twice; in one drop that can be written.
+        In one drop that can be written.
         """
         view = view_of(
-            [user("q"), result("c9"), call("c1"), result("c1"), result("c1"), assistant("a")]
+            [user("q"), result("c9"), call("c1"), result("c1"), result("c8"), assistant("a")]
         )
 
         assert TrimResult(
@@ -179,7 +180,7 @@ class TestResults:
         """
         It only stands there; nothing ties it to them.
         """
-        messages = [user("q"), call("c1", "c2"), result("c1"), result("c1"), result("c2")]
+        messages = [user("q"), call("c1", "c2"), result("c1"), result("c9"), result("c2")]
 
         assert ["q", "", "found", "found"] == seen(Repair(), [*messages, *talk(0)])
 
@@ -263,6 +264,236 @@ class TestResults:
 
         assert ["q", "lateThere."] == texts(memory.view())
         assert ["q", "There."] == texts(memory.context(Repair()))
+
+
+class TestDoubledResults:
+    """
+    A slow tool says "pending" first and what it found later: the newest result counts.
+    """
+
+    def test_the_newest_stands_in_the_place_of_the_first(self):
+        """
+        Nothing moves: the first is reworded, the newer leaves, and each says of the other.
+        """
+        messages = [user("q"), call("c1"), result("c1", "pending"), result("c1", "done")]
+        made = run(Repair(), view_of([*messages, assistant("a")]))
+        dropped, folded = made.changes
+
+        assert ["q", "", "done", "a"] == texts(made)
+        assert (Span.of([4]), Span.of([3])) == (dropped.sources, folded.sources)
+        assert "a newer result of call c1, told in entry 3" == dropped.reason
+        assert "the newer result of call c1, entry 4, stands here" == folded.reason
+        told = (
+            "step Repair(): call c1 has several results, entries 3 and 4; "
+            "the newest, of entry 4, stands in entry 3"
+        )
+        assert (told,) == made.warnings
+
+    def test_of_three_the_last_counts(self):
+        """
+        And those between leave too, each with why.
+        """
+        results = [result("c1", words) for words in ("pending", "half", "done")]
+        made = run(Repair(), view_of([user("q"), call("c1"), *results, *talk(1)]))
+
+        assert ["q", "", "done", "q1", "a1"] == texts(made)
+        assert [
+            (Span.of([4]), "a result of call c1 before its newest, entry 5"),
+            (Span.of([5]), "a newer result of call c1, told in entry 3"),
+            (Span.of([3]), "the newer result of call c1, entry 5, stands here"),
+        ] == [(change.sources, change.reason) for change in made.changes]
+
+    def test_an_error_and_a_picture_count_like_words(self):
+        """
+        Whether it went wrong comes with the words, and so does all else that it holds.
+        """
+        picture = tool([Text("see"), Image(url="https://example.org/a.png")], call_id="c1")
+        for first, last in (
+            (tool("no route", call_id="c1", is_error=True), result("c1", "done")),
+            (result("c1", "pending"), tool("no route", call_id="c1", is_error=True)),
+            (result("c1", "pending"), picture),
+            (picture, result("c1", "done")),
+        ):
+            made = run(Repair(), view_of([user("q"), call("c1"), first, last, *talk(1)]))
+
+            assert last.parts == made.messages[2].parts
+            assert 5 == len(made.messages)
+
+    def test_what_is_equal_or_blank_leaves_the_first_as_it_is(self):
+        """
+        Nothing is reworded then, and the further one still leaves, with a warning.
+        """
+        for further in ("done", "", " \n"):
+            messages = [user("q"), call("c1"), result("c1", "done"), result("c1", further)]
+            made = run(Repair(), view_of([*messages, *talk(1)]))
+
+            assert ["q", "", "done", "q1", "a1"] == texts(made)
+            assert [Span.of([4])] == [change.sources for change in made.changes]
+            assert 1 == len(made.warnings)
+
+    def test_only_the_doubled_part_leaves_a_message(self):
+        """
+        Results of other calls and the words of a user stay in it.
+        """
+        other = Message("user", [ToolResult("c1", "done"), ToolResult("c2", "two"), Text("So?")])
+        messages = [user("q"), call("c1", "c2"), result("c1", "pending"), other]
+        made = run(Repair(), view_of([*messages, assistant("a")]))
+
+        assert ["q", "", "done", "twoSo?", "a"] == texts(made)
+        assert other.parts[1:] == made.messages[3].parts
+
+    def test_what_answers_nothing_beside_it_leaves_too(self):
+        """
+        At once, so that a second time has nothing left to do.
+        """
+        done, odd = ToolResult("c1", "done"), ToolResult("c9", "odd")
+        asked = [user("q"), call("c1", "c2"), result("c1", "pending"), result("c2", "two")]
+        for parts, words in (([done, odd], []), ([done, odd, Text("So?")], ["So?"])):
+            made = run(Repair(), view_of([*asked, Message("user", parts), assistant("a")]))
+
+            assert ["q", "", "done", "two", *words, "a"] == texts(made)
+            assert unchanged(made.view) == run(Repair(), made.view)
+
+        mixed = Message("user", [ToolResult("c2", "two"), done, odd])
+        made = run(Repair(), view_of([*asked[:3], mixed, assistant("a")]))
+        assert (mixed.parts[0], odd) == made.messages[3].parts
+        told = "step Repair(): entry 4 keeps its result of c9, which answers no call"
+        assert told in made.warnings
+
+    def test_both_in_one_message_become_one(self):
+        """
+        As where a client collects what came for a turn.
+        """
+        both = Message("user", [ToolResult("c1", "pending"), ToolResult("c1", "done")])
+        made = run(Repair(), view_of([user("q"), call("c1"), both, assistant("a")]))
+
+        assert (ToolResult("c1", "done"),) == made.messages[2].parts
+        same = ToolResult("c1", "done")
+        made = run(Repair(), view_of([user("q"), call("c1"), user([same, same]), assistant("a")]))
+        assert (same,) == made.messages[2].parts
+
+    def test_a_late_one_counts_after_the_user_spoke(self):
+        """
+        It goes home to its call, and the words between stay where they are.
+        """
+        messages = [user("q"), call("c1"), result("c1", "pending"), *talk(1), result("c1", "done")]
+
+        assert ["q", "", "done", "q1", "a1", "so"] == seen(Repair(), [*messages, assistant("so")])
+
+    def test_results_of_a_reused_id_keep_their_own_calls(self):
+        """
+        Only what comes twice for one call is doubled.
+        """
+        once = [user("q"), call("c1"), result("c1", "one"), call("c1"), result("c1", "two")]
+        parallel = [user("q"), call("c1", "c1"), result("c1", "one"), result("c1", "two")]
+        for messages in ([*once, assistant("a")], [*parallel, assistant("a")]):
+            assert unchanged(view_of(messages)) == run(Repair(), view_of(messages))
+
+        twice = [*once, result("c1", "three"), assistant("a")]
+        assert ["q", "", "one", "", "three", "a"] == seen(Repair(), twice)
+
+    def test_of_parallel_calls_only_the_doubled_one_changes(self):
+        """
+        The result of the other stays where it stood.
+        """
+        results = [result("c1", "pending"), result("c2", "two"), result("c1", "done")]
+
+        assert ["q", "", "done", "two", "a"] == seen(
+            Repair(), [user("q"), call("c1", "c2"), *results, assistant("a")]
+        )
+
+    def test_a_pinned_further_one_stays_and_is_told(self):
+        """
+        What is pinned does not leave.
+        """
+        messages = [user("q"), call("c1"), result("c1", "pending"), result("c1", "done"), *talk(1)]
+        made = run(Repair(), view_of(messages, pinned=[4]))
+
+        assert ["q", "", "pending", "done", "q1", "a1"] == texts(made)
+        told = (
+            "step Repair(): entry 4 stays as it is, and its result of c1 answers no call: "
+            "its block is pinned"
+        )
+        assert (told,) == made.warnings
+
+    def test_a_pinned_call_or_first_result_stays_in_its_place(self):
+        """
+        With the newest words in it.
+        """
+        messages = [user("q"), call("c1"), result("c1", "pending"), result("c1", "done"), *talk(1)]
+        for pin in (2, 3):
+            made = run(Repair(), view_of(messages, pinned=[pin]))
+
+            assert ["q", "", "done", "q1", "a1"] == texts(made)
+
+    def test_is_written_back_once_and_counts_on(self):
+        """
+        After a write-back a still newer result counts in the same place.
+        """
+        memory = Memory(strategy=Repair(replace=True))
+        memory.append(user("q"), call("c1"), result("c1", "pending"), result("c1", "done"))
+        memory.append(*talk(1))
+        memory.context()
+
+        assert ["q", "", "done", "q1", "a1"] == [item.message.text for item in memory.view()]
+        assert () == memory.context().changes
+        memory.append(result("c1", "corrected"), *talk(1))
+        assert ["q", "", "corrected", "q1", "a1", "q1", "a1"] == texts(memory.context())
+        assert "done" == memory.fetch("4").text
+        assert ["q", "", "corrected"] == texts(memory.context())[:3]
+
+    @pytest.mark.parametrize("provider", PROVIDERS)
+    def test_goes_to_every_provider_as_one_pair(self, provider):
+        """
+        With the newest words next to the call, and without a fault.
+        """
+        memory = Memory(strategy=Repair())
+        memory.append(user("q"), call("c1"), result("c1", "pending"))
+        memory.append(*talk(1), result("c1", "done"), user("and?"))
+        made = formats.mend(memory.context().messages, provider)
+
+        assert () == formats.problems(made.messages, provider)
+        results = [given for message in made.messages for given in message.tool_results]
+        assert ["done"] == [given.text for given in results]
+        assert "pending" not in "".join(message.text for message in made.messages)
+
+    @pytest.mark.parametrize(
+        "format_",
+        [
+            *(formats.openai_chat, formats.openai_responses, formats.anthropic),
+            *(formats.gemini, formats.bedrock),
+        ],
+    )
+    def test_what_a_format_loads_is_one_pair_in_its_request(self, format_):
+        """
+        In each of the five: nothing says "pending", and the API has nothing against it.
+        """
+        said = [user("q"), call("c1", "c2"), result("c1", "pending"), result("c2", "two")]
+        said += [result("c1", "done"), assistant("so"), user("and?")]
+        memory = Memory(strategy=Repair())
+        memory.append(*format_.load(format_.dump(said)))
+        seen = memory.context()
+        sent = str(format_.request(seen.messages))
+
+        name = format_.__name__.rpartition(".")[2]
+        assert () == formats.problems(formats.mend(seen.messages, name).messages, name)
+        assert "pending" not in sent
+        assert 1 == sent.count("done")
+        assert 1 == sent.count("two")
+        assert 1 == len(seen.warnings)
+
+    @pytest.mark.parametrize("provider", PROVIDERS)
+    def test_without_it_the_words_say_that_the_call_has_an_earlier_one(self, provider):
+        """
+        The call is there, so nothing says that it is gone.
+        """
+        messages = [user("q"), call("c1"), result("c1", "pending"), result("c1", "done"), user("?")]
+        made = formats.mend(messages, provider)
+        words = "\n".join(message.text for message in made.messages)
+
+        assert "[a later result of `c1`, a call that has an earlier one above]\ndone" in words
+        assert "no longer here" not in words
+        assert () == formats.problems(made.messages, provider)
 
 
 class TestInALog:

@@ -11,6 +11,7 @@ no form for are left out, and `left_out` says why.
 from typing import Any, TypeAlias, assert_never
 
 from unabridged.formats.extras import FILE, FOREIGN_FILE, Extras, Keys, refuse, taken
+from unabridged.formats.listed_thoughts import parted, restored
 from unabridged.formats.media import data_url, from_data_url, out_of_reach
 from unabridged.json_values import json_of
 from unabridged.messages import (
@@ -26,10 +27,22 @@ from unabridged.messages import (
 )
 from unabridged.parts import quick_text
 
-__all__ = ["NAME", "THOUGHTS", "Words", "is_plain", "kept", "left_out", "own", "read", "write"]
+__all__ = [
+    "DETAILS",
+    "NAME",
+    "THOUGHTS",
+    "Words",
+    "is_plain",
+    "kept",
+    "left_out",
+    "own",
+    "read",
+    "write",
+]
 
 NAME = "openai_chat"
 THOUGHTS = ("reasoning_content", "reasoning")  # keys of a message that hold reasoning as text
+DETAILS = "reasoning_details"  # the key that holds it as a list
 
 _ours = Extras(NAME)
 kept, own, is_foreign = _ours.kept, _ours.own, _ours.is_foreign
@@ -200,9 +213,23 @@ def _own_words(part: dict[str, Any], where: str) -> Text | Reasoning | None:
         case {"type": "thinking", "thinking": str(text), **keys}:
             signature = taken(keys, "signature")
             return Reasoning(text, signature=signature, extra=kept(keys, {"as": "thinking"}, where))
+        case {"type": "thinking", "thinking": list(chunks), **keys} if chunks:
+            return _chunks(chunks, keys, where)
         case {"type": "redacted_thinking", "data": str(data), **keys}:
             return Reasoning(encrypted=data, extra=kept(keys, {"as": "redacted_thinking"}, where))
     return None
+
+
+def _chunks(chunks: list[Any], keys: Keys, where: str) -> Reasoning | None:
+    """
+    Thinking in chunks, as Mistral sends it.
+    """
+    found = parted(chunks)
+    if found is None or "signature" in keys:
+        return None
+    extra = kept(keys, {"as": "thinking", "inner": {"thinking": found[0]}}, where)
+
+    return Reasoning(**found[1], extra=extra)
 
 
 def _document(inner: Keys, keys: Keys, where: str, shape: dict[str, Any]) -> Document | None:
@@ -249,16 +276,18 @@ def write(part: Words) -> Any:
         case Audio():
             form = _audio(part, shape.get("inner", {}))
         case Reasoning():
-            form = _thought(part, shape.get("as"))
+            form = _thought(part, shape)
         case never:
             assert_never(never)
 
     return form | shape.get("keys", {})
 
 
-def _thought(part: Reasoning, form: object) -> dict[str, Any]:
-    if form == "redacted_thinking":
+def _thought(part: Reasoning, shape: dict[str, Any]) -> dict[str, Any]:
+    if shape.get("as") == "redacted_thinking":
         return {"type": "redacted_thinking", "data": part.encrypted}
+    if (chunks := shape.get("inner", {}).get("thinking")) is not None:
+        return {"type": "thinking", "thinking": restored(chunks, part, "text")}
     signed = {"signature": part.signature} if part.signature else {}
 
     return {"type": "thinking", "thinking": part.text, **signed}

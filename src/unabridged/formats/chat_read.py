@@ -7,7 +7,17 @@ from typing import Any
 from unabridged.errors import FormatError
 from unabridged.formats.chat_calls import read_calls
 from unabridged.formats.chat_functions import Functions, function_result_extra, read_function_call
-from unabridged.formats.chat_parts import NAME, THOUGHTS, Words, is_plain, kept, read, write
+from unabridged.formats.chat_parts import (
+    DETAILS,
+    NAME,
+    THOUGHTS,
+    Words,
+    is_plain,
+    kept,
+    read,
+    write,
+)
+from unabridged.formats.chat_thoughts import read_details
 from unabridged.formats.extras import FILE, Keys, read_id, refuse
 from unabridged.json_values import json_of
 from unabridged.messages import Audio, Message, Opaque, Part, Reasoning, Text, quick_message
@@ -20,7 +30,7 @@ _SILENT = frozenset({"system", "developer", "user"})  # calls of theirs are no c
 _THOUGHTS = {key: kept({}, {"as": key}, key) for key in THOUGHTS}
 _ENTRY = kept({}, {"as": "entry"}, "entry")
 _REFUSED = kept({}, {"as": "refused"}, "refused")
-_BESIDE = frozenset({"tool_calls", "function_call", "refusal", "audio", *THOUGHTS})
+_BESIDE = frozenset({"tool_calls", "function_call", "refusal", "audio", DETAILS, *THOUGHTS})
 _HEARD = ("data", "transcript")
 _ELSEWHERE = frozenset({"parts", "blocks", "contents", "message", "text"})  # where others say it
 
@@ -119,7 +129,7 @@ def _parts(
         refused, sound = _refused(keys), _sound(keys, where)
         if form == "null" and (refused or sound):
             form = ""
-        words = (*_thoughts(keys), *words, *refused, *sound)
+        words = (*_thoughts(keys, where), *words, *refused, *sound)
     if form and (form != "null" or not calls):
         shape["content"] = form
 
@@ -151,10 +161,12 @@ def _content(content: object, where: str, role: str) -> tuple[tuple[Words, ...],
     return parts, "list" if is_short else ""
 
 
-def _thoughts(keys: dict[str, Any]) -> tuple[Reasoning, ...]:
+def _thoughts(keys: dict[str, Any], where: str) -> tuple[Reasoning, ...]:
+    listed = read_details(keys, where, THOUGHTS) if DETAILS in keys else None
     found = [key for key in THOUGHTS if key in keys and _is_filled(keys[key])]
+    told = [Reasoning(keys.pop(key), extra=_THOUGHTS[key]) for key in found]
 
-    return tuple([Reasoning(keys.pop(key), extra=_THOUGHTS[key]) for key in found])
+    return tuple(told if listed is None else [*told, listed])
 
 
 def _refused(keys: dict[str, Any]) -> tuple[Text, ...]:

@@ -12,7 +12,8 @@ from unabridged.formats.chat_functions import (
     sends_id,
     write_function_call,
 )
-from unabridged.formats.chat_parts import THOUGHTS, Words, is_plain, left_out, own, write
+from unabridged.formats.chat_parts import DETAILS, THOUGHTS, Words, is_plain, left_out, own, write
+from unabridged.formats.chat_thoughts import write_details
 from unabridged.formats.extras import write_id
 from unabridged.messages import (
     Audio,
@@ -148,6 +149,9 @@ def _put_aside(part: Part, aside: dict[str, Any], role: str) -> bool:
     match part:
         case Reasoning() if (key := own(part.extra).get("as")) in THOUGHTS:
             aside[key] = aside.get(key, "") + part.text
+        case Reasoning() if own(part.extra).get("as") == DETAILS:
+            for key, value in write_details(part).items():
+                aside[key] = aside[key] + value if key in aside else value
         case Text() if part.extra and own(part.extra).get("as") == "refused":
             aside["refusal"] = aside.get("refusal", "") + part.text
         case Audio() if part.file and role == "assistant":

@@ -12,7 +12,7 @@ from attrs import evolve
 from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.rules_of_content import ROLES, is_blank
 from unabridged.formats.rules_of_order import spoken_from
-from unabridged.formats.turns import Turn, as_seen, pairs_of, sent
+from unabridged.formats.turns import Turn, as_seen, calls_in, pairs_of, sent
 from unabridged.messages import Message, Part, Text, ToolResult, user
 
 __all__ = [
@@ -54,7 +54,7 @@ def known_roles(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Tu
 
 def word_orphans(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:
     """
-    Turn a result whose call is not there into words of a user's message.
+    Turn a result whose call is not there, or is answered, into words of a user's message.
 
     >>> from unabridged.formats import mend
     >>> from unabridged.testing import result
@@ -64,7 +64,9 @@ def word_orphans(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
     """
     pairs = pairs_of(turns)
     mended: list[Turn] = []
+    called: set[str] = set()
     for at, turn in enumerate(turns):
+        called.update(call.id for _, call in calls_in(turn))
         orphans = {
             place
             for place, part in enumerate(turn.message.parts)
@@ -80,12 +82,15 @@ def word_orphans(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
             if isinstance(part, ToolResult) and place not in orphans:
                 results.append(place)
                 continue
-            told = _told(part) if isinstance(part, ToolResult) else (part,)
+            told: tuple[Part, ...] = (part,)
+            if isinstance(part, ToolResult):
+                again = part.call_id in called
+                told = _told(part, again=again)
+                why = "which is answered already" if again else "whose call is not there"
+                text = f"the result of `{part.call_id}`, {why}, goes as text"
+                report.append(Mend("worded", turn.seqs[place], text))
             parts.extend(told)
             seqs.extend([turn.seqs[place]] * len(told))
-            if isinstance(part, ToolResult):
-                text = f"the result of `{part.call_id}`, whose call is not there, goes as text"
-                report.append(Mend("worded", turn.seqs[place], text))
         if results:
             mended.append(turn.taking(results))
         role = "assistant" if turn.side == "assistant" else "user"
@@ -94,8 +99,10 @@ def word_orphans(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
     return mended
 
 
-def _told(result: ToolResult) -> tuple[Part, ...]:
+def _told(result: ToolResult, *, again: bool) -> tuple[Part, ...]:
     head = f"[result of `{result.call_id}`, a call that is no longer here]"
+    if again:
+        head = f"[a later result of `{result.call_id}`, a call that has an earlier one above]"
     words = "".join(part.text for part in result.content if isinstance(part, Text))
     rest = tuple(part for part in result.content if not isinstance(part, Text))
 

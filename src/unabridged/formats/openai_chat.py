@@ -8,6 +8,7 @@ tool_calls           ToolCall
 function_call        ToolCall; its result, of role "function", a ToolResult (both legacy, no ids)
 refusal              Text, after the words
 reasoning_content    Reasoning, before the words; so is `reasoning`, when it is text
+reasoning_details    Reasoning, all of the list in one
 audio                Audio(file=…), when an assistant said it
 id, metadata         Message.id, Message.metadata; dumped only if they were loaded
 anything else        extra, under "openai_chat"; of a response under "received", not sent

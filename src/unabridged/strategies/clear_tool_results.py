@@ -48,7 +48,7 @@ class ClearToolResults(Strategy):
         at_least: tokens that clearing must gain, or nothing more is cleared.
         exclude: names of tools whose results stay whole, and do not count.
         inputs: whether the arguments of the calls, as a file that was written,
-            become a marker too; they are still a JSON object.
+            become a marker too: freeform input a text, all else a JSON object.
         count: a counter of its own; the memory's by default.
         replace: write what is cleared back to the log's view; entries stay whole.
 

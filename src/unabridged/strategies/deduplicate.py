@@ -1,18 +1,30 @@
 """
-Keeping one of several equal texts: the newest.
+Keeping one of several equal texts, results and files: the newest.
 """
 
-from collections.abc import Iterator
-from typing import TypeAlias, TypeGuard
+from collections.abc import Hashable, Iterator
+from typing import Any, TypeAlias, TypeGuard
 
 from attrs import evolve, field, frozen
 
-from unabridged.clearing import said
+from unabridged.clearing import media_in, said
 from unabridged.clips import CLEARED, free_blocks, may_change, noted
 from unabridged.contract import TrimContext
 from unabridged.handles import handle_at
 from unabridged.items import Item
-from unabridged.messages import Message, Part, Text, ToolResult
+from unabridged.json_values import Json, json_of
+from unabridged.messages import (
+    Audio,
+    Document,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from unabridged.options import flag, function, ge
 from unabridged.pipeline import Strategy
 from unabridged.results import TrimResult, rewrite
@@ -21,13 +33,18 @@ from unabridged.views import View
 
 __all__ = ["Deduplicate"]
 
-_Told: TypeAlias = Text | ToolResult
+MARK = "cache_control"
+
+_Told: TypeAlias = Text | Image | Document | Audio | Opaque | ToolResult
 
 
 @frozen(repr=False)
 class Deduplicate(Strategy):
     """
-    Keep of equal tool results and texts, as a file that is read again and again, the newest.
+    Keep of equal tool results, texts and files, as one that is read again and again, the newest.
+
+    Images, documents, sounds and search results count too, in results and beside
+    them: those of the same data, URL or file id, whatever cache marks stand on them.
 
     Each earlier one becomes a marker that says so, with the handle of its own
     entry: it never changes again, and is good also once the newest was retracted
@@ -40,7 +57,7 @@ class Deduplicate(Strategy):
     with all of them until there is little room.
 
     Args:
-        min_tokens: texts of fewer tokens stay.
+        min_tokens: what has fewer tokens stays.
         count: a counter of its own; the memory's by default.
         replace: write the markers back to the log's view; entries stay whole. Where
             a later step writes back what it makes of the newest and this one does
@@ -72,21 +89,23 @@ class Deduplicate(Strategy):
         in_order = dict(reversed(made.items()))  # `apply` makes all of it in one go then
 
         return rewrite(
-            view, in_order, reason="the same text stands again further down", replace=self.replace
+            view, in_order, reason="the same stands again further down", replace=self.replace
         )
 
     def _marked(
         self, message: Message, part: _Told, handle: str, count: TokenCounter
-    ) -> _Told | None:
+    ) -> Text | ToolResult | None:
         """
-        The part with a marker for its text; None if it is short, or that would gain nothing.
+        The part with a marker for what it holds; None if it is short, or that would gain nothing.
         """
 
         def size(part: _Told) -> int:
             return count(evolve(message, parts=(part,)))
 
         tokens = size(part) - size(_holding(part, ""))
-        text = f"[the same {said(tokens)} again further down; the whole is entry {handle}]"
+        content = part.content if isinstance(part, ToolResult) else (part,)
+        what = ", ".join([said(tokens), *media_in(content)])
+        text = f"[the same {what} again further down; the whole is entry {handle}]"
         made = _holding(part, text)
 
         return made if tokens >= self.min_tokens and size(made) < size(part) else None
@@ -103,19 +122,19 @@ def _repeated(view: View) -> Iterator[tuple[Item, int, _Told, str]]:
         if not limit or item.first < limit
     }
     asked = view.log.links.asked
-    later: dict[str, str] = {}
+    later: dict[Hashable, str] = {}
     for item in reversed(view):
         if not item.sources or item.wide:
             continue
         may = item.first in free and item.first != asked and may_change(item)
         for place in reversed(range(len(item.message.parts))):
             part = item.message.parts[place]
-            if not _is_told(part) or not part.text:
+            if not _is_told(part) or not (same := _same(part)):
                 continue
             handle = handle_at(item.message, item.first, place)
-            if may and later.get(part.text, handle) != handle:
+            if may and later.get(same, handle) != handle:
                 yield item, place, part, handle
-            later[part.text] = handle
+            later[same] = handle
 
 
 def _without_words(message: Message, place: int) -> Message:
@@ -131,18 +150,59 @@ def _without_words(message: Message, place: int) -> Message:
 
 def _is_told(part: Part) -> TypeGuard[_Told]:
     """
-    Whether the part is text and nothing else.
+    Whether the part is told to the model, and is no half of a pair that it would leave alone.
     """
-    words = isinstance(part, ToolResult) and all(isinstance(held, Text) for held in part.content)
+    if not isinstance(part, Opaque):
+        return not isinstance(part, Reasoning | ToolCall)
+    data = part.data.value
 
-    return words or isinstance(part, Text)
+    return isinstance(data, dict) and not any(key.lower().endswith("id") for key in data)
 
 
-def _holding(part: _Told, text: str) -> _Told:
+def _same(part: _Told) -> Hashable:
     """
-    The part with another text in it.
+    What is equal for parts that tell the same; nothing for one that tells nothing.
     """
-    if isinstance(part, Text):
-        return evolve(part, text=text)
+    match part:
+        case Text():
+            return part.text
+        case ToolResult() if all(isinstance(held, Text) for held in part.content):
+            return part.text
+        case ToolResult():
+            first, *more = [_same(each) for each in part.content]
+            return (first, *more) if more else first
+        case Opaque():
+            return evolve(part, data=_unmarked(part.data))
+        case _:
+            return evolve(part, extra=_unmarked(part.extra)) if part.extra else part
 
-    return evolve(part, content=(Text(text),))
+
+def _unmarked(given: Json) -> Json:
+    """
+    The JSON without marks of what a provider is to cache.
+    """
+    return json_of(_less(given.value)) if MARK in given.text else given
+
+
+def _less(value: Any) -> Any:
+    match value:
+        case dict():
+            left = {key: _less(inner) for key, inner in value.items() if key != MARK}
+            return {key: inner for key, inner in left.items() if inner or inner == value[key]}
+        case list():
+            return [_less(inner) for inner in value]
+        case _:
+            return value
+
+
+def _holding(part: _Told, text: str) -> Text | ToolResult:
+    """
+    The part with a text in it in place of what it holds; what is neither becomes a text.
+    """
+    match part:
+        case Text():
+            return evolve(part, text=text)
+        case ToolResult():
+            return evolve(part, content=(Text(text),))
+        case _:
+            return Text(text)

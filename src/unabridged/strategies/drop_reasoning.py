@@ -2,7 +2,7 @@
 Taking out what a model thought before it answered.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
@@ -11,7 +11,7 @@ from unabridged.contract import TrimContext
 from unabridged.items import Block, Item
 from unabridged.json_values import Json, json_of
 from unabridged.links import calls_of
-from unabridged.messages import Message, Reasoning
+from unabridged.messages import Message, Opaque, Part, Reasoning
 from unabridged.options import flag, ge, plural
 from unabridged.pipeline import Strategy
 from unabridged.records import Drop
@@ -21,6 +21,16 @@ from unabridged.views import View
 
 __all__ = ["DropReasoning"]
 
+# what no format reads as reasoning, or none did when it was stored: keys of a message, and parts
+_KEYS = frozenset(
+    {
+        *("reasoning", "reasoning_content", "reasoning_details", "reasoning_text"),
+        *("thinking", "thinking_blocks", "encrypted_content"),
+    }
+)
+_TYPES = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
+_HINTS = ("hinking", "easoning", '"thought"')
+
 Thought: TypeAlias = tuple[Item, ...]
 
 
@@ -29,6 +39,8 @@ class DropReasoning(Strategy):
     """
     Take the reasoning out of all but the newest *keep_last* messages that have any.
 
+    That is all that it thought, in whatever form: text, summaries, what is signed,
+    encrypted or redacted, also where only its provider understands it.
     Nothing is taken from the running tool loop, that is, after the newest user
     message or in its block, nor from what is pinned or waits for a result. A
     message of reasoning alone leaves, and what it led to stays, without the id
@@ -95,7 +107,34 @@ def _thoughts(block: Block) -> Iterator[Thought]:
 
 def _thinks(item: Item) -> bool:
     answers = item.message.role == "assistant" and item.sources and not item.wide
-    return bool(answers and item.message.reasoning)
+    return bool(answers and (any(map(_is_thought, item.message.parts)) or _aside(item.message)))
+
+
+def _is_thought(part: Part) -> bool:
+    """
+    Whether the part is reasoning, also where only its provider can read it.
+    """
+    if not isinstance(part, Opaque):
+        return isinstance(part, Reasoning)
+    text = part.data.text
+    if not any(hint in text for hint in _HINTS):
+        return False
+    data = part.data.value
+    if not isinstance(data, dict):
+        return False
+
+    return data.get("type") in _TYPES or "reasoningContent" in data or data.get("thought") is True
+
+
+def _aside(message: Message) -> bool:
+    """
+    Whether reasoning stands in keys beside the parts.
+    """
+    text = message.extra.text
+    if "easoning" not in text and "hinking" not in text and "encrypted_content" not in text:
+        return False
+
+    return _without_hints(message.extra) != message.extra
 
 
 def _leads_to(item: Item, after: Item) -> bool:
@@ -112,32 +151,49 @@ def _leads_to(item: Item, after: Item) -> bool:
 
 
 def _is_bare(message: Message) -> bool:
-    return bool(message.parts) and all(isinstance(part, Reasoning) for part in message.parts)
+    return bool(message.parts) and all(map(_is_thought, message.parts))
 
 
 def _thoughtless(message: Message) -> Message:
     """
     The message without reasoning, and without sending the id that it got with it.
     """
-    parts = [part for part in message.parts if not isinstance(part, Reasoning)]
-    return evolve(message, parts=parts, extra=_without_id(message.extra))
+    parts = [part for part in message.parts if not _is_thought(part)]
+    return evolve(message, parts=parts, extra=_without_hints(message.extra, "id"))
 
 
-def _without_id(extra: Json) -> Json:
+def _without_hints(extra: Json, *sent_no_more: str) -> Json:
     """
-    What a format keeps beside the fields, less the hint that it was sent the message's id.
+    What a format keeps beside the fields, less the reasoning in it.
+
+    Keys in *sent_no_more* count as not sent to us.
     """
     if not extra:
         return extra
     formats: dict[str, Any] = extra.value
     left: dict[str, Any] = {}
     for name, hints in formats.items():
-        if isinstance(hints, dict) and "id" in (sent := hints.get("sent", ())):
-            kept = [key for key in sent if key != "id"]
-            hints = {k: v for k, v in hints.items() if k != "sent"} | (  # noqa: PLW2901  rebuilt
-                {"sent": kept} if kept else {}
-            )
+        if isinstance(hints, dict):
+            hints = _less(hints, "sent", sent_no_more)  # noqa: PLW2901  rebuilt
+            hints = _less(hints, "keys", _KEYS)  # noqa: PLW2901
         if hints:
             left[name] = hints
 
     return json_of(left)
+
+
+def _less(hints: dict[str, Any], place: str, names: Collection[str]) -> dict[str, Any]:
+    """
+    The hints without what has one of the *names*, in the list or the object at *place*.
+    """
+    found = hints.get(place, ())
+    if not any(name in found for name in names):
+        return hints
+    kept = (
+        {key: value for key, value in found.items() if key not in names}
+        if isinstance(found, dict)
+        else [key for key in found if key not in names]
+    )
+    rest = {key: value for key, value in hints.items() if key != place}
+
+    return rest | ({place: kept} if kept else {})

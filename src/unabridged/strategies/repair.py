@@ -2,7 +2,7 @@
 Mending what form cannot mend: calls that nobody answered, results that answer nobody.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from attrs import evolve, frozen
@@ -10,14 +10,14 @@ from attrs import evolve, frozen
 from unabridged.contract import TrimContext
 from unabridged.items import Block, Item
 from unabridged.links import has_words, is_bare_result
-from unabridged.messages import Message, ToolResult, tool
+from unabridged.messages import Message, Part, Text, ToolResult, tool
 from unabridged.options import flag
 from unabridged.pipeline import Strategy
 from unabridged.records import Change, Drop, Fold, Insert
 from unabridged.results import TrimResult
 from unabridged.spans import Span
 from unabridged.text import STEP, brief
-from unabridged.tool_loops import MADE_UP, answers
+from unabridged.tool_loops import MADE_UP, answers, doubled
 from unabridged.views import View
 
 __all__ = ["Repair"]
@@ -46,10 +46,15 @@ class Repair(Strategy):
     A made-up result says that it is one, in its words and in its metadata
     (`made_up`), and is never written to the log. A call that still waits, for a
     human or a slow tool, is told to wait once a user has spoken since: no
-    provider takes it otherwise, and its own result takes over when it comes. An
-    orphan or doubled result leaves; from a user's message only the words stay.
-    Where neither can be, as in a message that answers other calls too, a warning
-    tells. Put it where the provider would see the view: after the cuts.
+    provider takes it otherwise, and its own result takes over when it comes.
+
+    Of several results of one call, as when a slow tool says "pending" and answers
+    later, the newest that is not blank counts: the first one, which stands where
+    the provider wants it, is reworded with its words, the others leave, and a
+    warning names them. A result that answers no call leaves; from a user's message
+    only the words stay. Where neither can be, as where a message answers other
+    calls too, a warning tells. Put it where the provider would see the view: after
+    the cuts.
 
     Args:
         replace: write to the log what leaves and what is reworded.
@@ -68,17 +73,31 @@ class Repair(Strategy):
     replace: bool = flag(default=False)
 
     def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
-        orphans = _spared(view, [orphan for block in view.blocks for orphan in _orphans(block)])
-        changes = (*_mended(orphans, replace=self.replace), *self._closed(view))
+        newest = _newest_results(view)
+        orphans = [
+            orphan
+            for block in view.blocks
+            for orphan in _orphans(block)
+            if orphan.item.sources.isdisjoint(newest.touched)
+        ]
+        orphans = _spared(view, orphans, newest.left)
+        changes = (
+            *newest.changes(replace=self.replace),
+            *_mended(orphans, replace=self.replace),
+            *self._closed(view),
+        )
 
         return TrimResult(
             view,
             changes,
-            warnings=tuple(
-                f"step {brief(self, STEP)}: entry {o.item.sources} stays as it is, and its result "
-                f"of {', '.join(o.ids)} answers no call: {o.why}"
-                for o in orphans
-                if o.why
+            warnings=(
+                *(f"step {brief(self, STEP)}: {told}" for told in newest.warnings),
+                *(
+                    f"step {brief(self, STEP)}: entry {o.item.sources} stays as it is, and its "
+                    f"result of {', '.join(o.ids)} answers no call: {o.why}"
+                    for o in orphans
+                    if o.why
+                ),
             ),
         )
 
@@ -95,6 +114,130 @@ class Repair(Strategy):
                 verb = "waits for its result" if waits else "was never answered"
                 reason = f"call {call.id} ({call.name}) {verb}"
                 yield Insert(_made_up(call.id, waits=waits), item.first, reason=reason)
+
+
+class _Newest(NamedTuple):
+    """
+    Of calls with several results the newest: who is reworded, and who leaves, each with the reason.
+    """
+
+    reworded: dict[Item, tuple[Message, str]]
+    leaving: dict[Item, str]
+    warnings: tuple[str, ...]
+
+    @property
+    def touched(self) -> Span:
+        return Span.union(item.sources for item in (*self.reworded, *self.leaving))
+
+    @property
+    def left(self) -> Span:
+        return Span.union(item.sources for item in self.leaving)
+
+    def changes(self, *, replace: bool) -> Iterator[Change]:
+        for item, reason in self.leaving.items():
+            yield Drop(item.sources, reason=reason, replace=replace)
+        for item, (message, reason) in self.reworded.items():
+            yield Fold(item.sources, message, reason=reason, replace=replace)
+
+
+def _newest_results(view: View) -> _Newest:
+    parts: dict[Item, list[Part | None]] = {}
+    reasons: dict[Item, list[str]] = {}
+    warnings: list[str] = []
+    pinned = {item: any(mate.pin for mate in block) for block in view.blocks for item in block}
+    for again in doubled(view):
+        (first, number), newer = again.first, again.newer
+        if first.wide or any(not _may_leave(item, pinned=pinned[item]) for item, _ in newer):
+            continue  # it is told with those that answer no call
+        told = [pair for pair in newer if not _is_blank(_result(*pair))]
+        last, which = told[-1] if told else newer[-1]
+        if told and _words(_result(first, number)) != _words(_result(last, which)):
+            _put(parts, first, number, _reworded(_result(first, number), _result(last, which)))
+            why = f"the newer result of call {again.call_id}, entry {last.sources}, stands here"
+            reasons.setdefault(first, []).append(why)
+        for item, place in newer:
+            _put(parts, item, place, None)
+            why = f"a newer result of call {again.call_id}, told in entry {first.sources}"
+            if item is not last:
+                why = f"a result of call {again.call_id} before its newest, entry {last.sources}"
+            reasons.setdefault(item, []).append(why)
+        entries = Span.union(item.sources for item, _ in newer)
+        warnings.append(
+            f"call {again.call_id} has several results, entries {first.sources} and {entries}; "
+            f"the newest, of entry {last.sources}, stands in entry {first.sources}"
+        )
+    odd = _beside(view, parts)
+    reworded: dict[Item, tuple[Message, str]] = {}
+    leaving: dict[Item, str] = {}
+    for item, made in parts.items():
+        if others := [place for place in odd.get(item, ()) if made[place] is not None]:
+            held = (item.message.parts[place] for place in others)
+            ids = ", ".join(part.call_id for part in held if isinstance(part, ToolResult))
+            rest = [None if place in others else part for place, part in enumerate(made)]
+            if pinned[item] or any(isinstance(part, ToolResult) for part in rest):
+                kept = f"entry {item.sources} keeps its result of {ids}, which answers no call"
+                warnings.append(kept)
+            else:
+                made = rest  # noqa: PLW2901  less of it
+                reasons[item].append(f"its result of {ids} answers no call that is open")
+        why = "; ".join(dict.fromkeys(reasons[item]))
+        if left := [part for part in made if part is not None]:
+            reworded[item] = evolve(item.message, parts=left), why
+        else:
+            leaving[item] = why
+
+    return _Newest(reworded, leaving, tuple(warnings))
+
+
+def _beside(view: View, parts: Collection[Item]) -> dict[Item, list[int]]:
+    """
+    Where results stand that answer no open call, among the parts of these items.
+    """
+    found: dict[Item, list[int]] = {}
+    for block in view.blocks if parts else ():
+        for item, calls in answers(block).given:
+            if item in parts:
+                places = zip(_places(item.message), calls, strict=True)
+                found[item] = [place for place, call in places if call is None]
+
+    return found
+
+
+def _places(message: Message) -> list[int]:
+    return [place for place, part in enumerate(message.parts) if isinstance(part, ToolResult)]
+
+
+def _may_leave(item: Item, *, pinned: bool) -> bool:
+    """
+    Whether a result may be taken from the item: what is pinned stays, unless it is reworded.
+    """
+    return not item.wide and not (pinned and is_bare_result(item.message))
+
+
+def _result(item: Item, number: int) -> ToolResult:
+    return item.message.tool_results[number]
+
+
+def _words(result: ToolResult) -> object:
+    return result.content, result.is_error
+
+
+def _is_blank(result: ToolResult) -> bool:
+    return all(isinstance(part, Text) and not part.text.strip() for part in result.content)
+
+
+def _reworded(old: ToolResult, new: ToolResult) -> ToolResult:
+    return evolve(old, content=new.content, is_error=new.is_error)
+
+
+def _put(
+    parts: dict[Item, list[Part | None]], item: Item, number: int, made: ToolResult | None
+) -> None:
+    """
+    Put another result, or none, in the place of one of the item's results.
+    """
+    known = parts.setdefault(item, list(item.message.parts))
+    known[_places(item.message)[number]] = made
 
 
 def _made_up(call_id: str, *, waits: bool) -> Message:
@@ -128,12 +271,12 @@ def _judged(item: Item, ids: tuple[str, ...], *, mixed: bool, pinned: bool) -> _
     return _Orphan(item, ids, leaves=True)
 
 
-def _spared(view: View, orphans: list[_Orphan]) -> list[_Orphan]:
+def _spared(view: View, orphans: list[_Orphan], left: Span) -> list[_Orphan]:
     """
     The orphans, the newest of them spared where nothing but pins would be left.
     """
     leave = [orphan for orphan in orphans if orphan.leaves]
-    if not leave or len(leave) < sum(not item.pin for item in view):
+    if not leave or len(leave) < sum(not item.pin for item in view) - len(left):
         return orphans
     last = leave[-1]
     spared = last._replace(leaves=False, why="nothing else would be left")
