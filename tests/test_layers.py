@@ -30,6 +30,7 @@ LAYERS = (
     "json_values",
     "parts",
     "messages",
+    "hosted",
     "handles",
     "originals",
     "spans",
@@ -122,6 +123,7 @@ INSIDE = frozenset(
         *("codec_messages", "codec_parts", "codec_states", "cuts", "damage", "deciding"),
         *(
             "explained",
+            "hosted",
             "ledger",
             "links",
             "must",

@@ -62,6 +62,7 @@ from unabridged.formats.rules_of_content import (
     texts_are_sound,
 )
 from unabridged.formats.rules_of_functions import results_have_the_form
+from unabridged.formats.rules_of_hosted import hosted_are_paired
 from unabridged.formats.rules_of_order import (
     alternates,
     assistant_after_tools,
@@ -213,6 +214,7 @@ PROVIDERS = {
                 *_EVERYWHERE,
                 no_empty_message,
                 paired_anywhere,
+                hosted_are_paired,
                 reasoning_leads,
                 items_are_unique,
             ),
@@ -231,6 +233,7 @@ PROVIDERS = {
                 *_EVERYWHERE,
                 *_APART,
                 no_trailing_space,
+                hosted_are_paired,
                 thinking_leads_the_loop,
                 thinking_is_whole,
             ),
@@ -249,7 +252,14 @@ PROVIDERS = {
             "Gemini",
             left_out=gemini_parts.left_out,
             results="next",
-            rules=(*_EVERYWHERE, *_APART, response_count, calls_after_user, calls_are_signed),
+            rules=(
+                *_EVERYWHERE,
+                *_APART,
+                response_count,
+                hosted_are_paired,
+                calls_after_user,
+                calls_are_signed,
+            ),
             menders=(*_ONE_PROMPT, sign_calls, tell_left_out),
             call_id=re.compile("[^\ud800-\udfff]+"),
             tool_name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from attrs import evolve, frozen
 
 from unabridged.contract import TrimContext
+from unabridged.hosted import lone_halves
 from unabridged.items import Block, Item
 from unabridged.links import has_words, is_bare_result
-from unabridged.messages import Message, ToolResult, tool
+from unabridged.messages import Message, Text, ToolResult, tool
 from unabridged.options import flag
 from unabridged.pipeline import Strategy
 from unabridged.records import Change, Drop, Fold, Insert
@@ -49,7 +50,10 @@ class Repair(Strategy):
     provider takes it otherwise, and its own result takes over when it comes. An
     orphan or doubled result leaves; from a user's message only the words stay.
     Where neither can be, as in a message that answers other calls too, a warning
-    tells. Put it where the provider would see the view: after the cuts.
+    tells. Of a tool that the provider ran itself, a call without its result and a
+    result without its call leave their message, but for a call that nobody has
+    spoken after: the provider may still go on with it. Put it where the provider
+    would see the view: after the cuts.
 
     Args:
         replace: write to the log what leaves and what is reworded.
@@ -69,7 +73,12 @@ class Repair(Strategy):
 
     def __call__(self, view: View, ctx: TrimContext, /) -> TrimResult:
         orphans = _spared(view, [orphan for block in view.blocks for orphan in _orphans(block)])
-        changes = (*_mended(orphans, replace=self.replace), *self._closed(view))
+        touched = {o.item for o in orphans if o.leaves or o.reworded is not None}
+        changes = (
+            *_mended(orphans, replace=self.replace),
+            *_whole_again(view, touched, replace=self.replace),
+            *self._closed(view),
+        )
 
         return TrimResult(
             view,
@@ -140,6 +149,30 @@ def _spared(view: View, orphans: list[_Orphan]) -> list[_Orphan]:
     spared = last._replace(leaves=False, why="nothing else would be left")
 
     return [spared if orphan is last else orphan for orphan in orphans]
+
+
+def _whole_again(view: View, touched: set[Item], *, replace: bool) -> Iterator[Fold]:
+    """
+    The messages without the halves of hosted tools whose other half is not there.
+
+    One that holds nothing else says what it held, so what is tied to it stays so.
+    """
+    items = list(view)
+    turns = [(has_words(item.message), item.message.parts) for item in items]
+    lone: dict[int, dict[int, str]] = {}
+    for at, place, half in lone_halves(turns):
+        lone.setdefault(at, {})[place] = f"the {half.side} of a hosted tool ({half.kind})"
+    for at, held in lone.items():
+        item = items[at]
+        if item in touched or not item.sources:
+            continue
+        kept = [part for place, part in enumerate(item.message.parts) if place not in held]
+        names = ", ".join(held.values())
+        into = evolve(
+            item.message, parts=kept or [Text(f"[{names} was here, without the other half]")]
+        )
+        reason = f"{names} stood without the other half"
+        yield Fold(item.sources, into, reason=reason, replace=replace)
 
 
 def _mended(orphans: Iterable[_Orphan], *, replace: bool) -> Iterator[Change]:
