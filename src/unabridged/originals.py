@@ -5,9 +5,10 @@ The same text is what a handle gives back, so places in it can be counted on.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from unabridged.handles import pieces_of
+from unabridged.log.hosted import words_in
 from unabridged.messages import (
     Audio,
     Document,
@@ -24,7 +25,6 @@ from unabridged.messages import (
 __all__ = ["named", "original", "plain"]
 
 LONGEST = 60  # characters of a name in a marker
-READABLE = ("title", "url", "source", "text")
 
 
 def original(message: Message, part: int = 0) -> str:
@@ -85,20 +85,9 @@ def _readable(part: Part) -> str:
         case Document(text=text) | Audio(transcript=text):
             return text
         case Opaque():
-            return "\n".join(_words_in(json.loads(part.data.text)))
+            return words_in(part)
         case _:
             return ""
-
-
-def _words_in(data: object) -> Iterator[str]:
-    """
-    What a provider's own part has to read, such as what a search of it found.
-    """
-    if isinstance(data, dict):
-        yield from (data[key] for key in READABLE if isinstance(data.get(key), str) and data[key])
-    inside = data.values() if isinstance(data, dict) else data if isinstance(data, list) else ()
-    for value in inside:
-        yield from _words_in(value)
 
 
 def named(part: Part) -> str:

@@ -13,7 +13,8 @@ from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.rules_of_content import ROLES, is_blank
 from unabridged.formats.rules_of_order import spoken_from
 from unabridged.formats.turns import Turn, as_seen, calls_in, pairs_of, sent
-from unabridged.messages import Message, Part, Text, ToolResult, user
+from unabridged.log.hosted import answer_in, words_in
+from unabridged.messages import Image, Message, Opaque, Part, Text, ToolResult, user
 
 __all__ = [
     "bridge_results",
@@ -103,10 +104,29 @@ def _told(result: ToolResult, *, again: bool) -> tuple[Part, ...]:
     head = f"[result of `{result.call_id}`, a call that is no longer here]"
     if again:
         head = f"[a later result of `{result.call_id}`, a call that has an earlier one above]"
-    words = "".join(part.text for part in result.content if isinstance(part, Text))
-    rest = tuple(part for part in result.content if not isinstance(part, Text))
+    # an item that answers the call would be sent as the orphan that it is
+    parts = [_worded(part) if answer_in(part) else part for part in result.content]
+    words = "".join(part.text for part in parts if isinstance(part, Text))
+    rest = tuple(part for part in parts if not isinstance(part, Text))
 
     return (Text(f"{head}\n{words}" if words else head), *rest)
+
+
+def _worded(part: Part) -> Part:
+    """
+    What there is to read in an item, and the picture where it is one of a screen.
+    """
+    if not isinstance(part, Opaque):
+        return part
+    output = part.data.value.get("output")
+    if isinstance(output, dict) and output.get("type") == "computer_screenshot":
+        url, file = output.get("image_url"), output.get("file_id")
+        if isinstance(url, str) and url:
+            return Image(url=url)
+        if isinstance(file, str) and file:
+            return Image(file=file)
+
+    return Text(words_in(part))
 
 
 def home_results(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:

@@ -65,6 +65,7 @@ from unabridged.formats.rules_of_content import (
     texts_are_sound,
 )
 from unabridged.formats.rules_of_functions import results_have_the_form
+from unabridged.formats.rules_of_hosted import hosted_are_paired
 from unabridged.formats.rules_of_limits import (
     arguments_are_short,
     few_media,
@@ -248,6 +249,7 @@ PROVIDERS = {
                 *_OPENAI,
                 no_empty_message,
                 paired_anywhere,
+                hosted_are_paired,
                 reasoning_leads,
                 items_are_unique,
                 ids_of_items_fit,
@@ -276,6 +278,7 @@ PROVIDERS = {
                 *_EVERYWHERE,
                 *_APART,
                 no_trailing_space,
+                hosted_are_paired,
                 thinking_leads_the_loop,
                 thinking_is_whole,
                 marks_are_few,
@@ -300,6 +303,7 @@ PROVIDERS = {
                 *_EVERYWHERE,
                 *_APART,
                 response_count,
+                hosted_are_paired,
                 calls_after_user,
                 calls_are_signed,
                 thoughts_hold_something,

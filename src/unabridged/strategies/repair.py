@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from unabridged.contract import TrimContext
 from unabridged.items import Block, Item
 from unabridged.links import has_words, is_bare_result
+from unabridged.log.hosted import lone_halves
 from unabridged.messages import Message, Part, Text, ToolResult, tool
 from unabridged.options import flag
 from unabridged.pipeline import Strategy
@@ -53,8 +54,10 @@ class Repair(Strategy):
     the provider wants it, is reworded with its words, the others leave, and a
     warning names them. A result that answers no call leaves; from a user's message
     only the words stay. Where neither can be, as where a message answers other
-    calls too, a warning tells. Put it where the provider would see the view: after
-    the cuts.
+    calls too, a warning tells. Of a tool that the provider ran itself, a call without
+    its result and a result without its call leave their message, but for a call
+    that nobody has spoken after: the provider may still go on with it. Put it where
+    the provider would see the view: after the cuts.
 
     Args:
         replace: write to the log what leaves and what is reworded.
@@ -81,9 +84,12 @@ class Repair(Strategy):
             if orphan.item.sources.isdisjoint(newest.touched)
         ]
         orphans = _spared(view, orphans, newest.left)
+        touched = {o.item for o in orphans if o.leaves or o.reworded is not None}
+        touched.update(newest.reworded, newest.leaving)
         changes = (
             *newest.changes(replace=self.replace),
             *_mended(orphans, replace=self.replace),
+            *_whole_again(view, touched, replace=self.replace),
             *self._closed(view),
         )
 
@@ -282,6 +288,30 @@ def _spared(view: View, orphans: list[_Orphan], left: Span) -> list[_Orphan]:
     spared = last._replace(leaves=False, why="nothing else would be left")
 
     return [spared if orphan is last else orphan for orphan in orphans]
+
+
+def _whole_again(view: View, touched: set[Item], *, replace: bool) -> Iterator[Fold]:
+    """
+    The messages without the halves of hosted tools whose other half is not there.
+
+    One that holds nothing else says what it held, so what is tied to it stays so.
+    """
+    items = list(view)
+    turns = [(has_words(item.message), item.message.parts) for item in items]
+    lone: dict[int, dict[int, str]] = {}
+    for at, place, half in lone_halves(turns):
+        lone.setdefault(at, {})[place] = f"the {half.side} of a hosted tool ({half.kind})"
+    for at, held in lone.items():
+        item = items[at]
+        if item in touched or not item.sources:
+            continue
+        kept = [part for place, part in enumerate(item.message.parts) if place not in held]
+        names = ", ".join(held.values())
+        into = evolve(
+            item.message, parts=kept or [Text(f"[{names} was here, without the other half]")]
+        )
+        reason = f"{names} stood without the other half"
+        yield Fold(item.sources, into, reason=reason, replace=replace)
 
 
 def _mended(orphans: Iterable[_Orphan], *, replace: bool) -> Iterator[Change]:
