@@ -8,7 +8,7 @@ import typing
 
 import pytest
 
-from unabridged import Memory, Repair, assistant, formats, run, user
+from unabridged import ClipToolResults, Memory, Repair, assistant, formats, run, user
 from unabridged.formats import anthropic, gemini, openai_responses
 from unabridged.log.hosted import HOSTED, half_of, lone_halves, words_in
 from unabridged.messages import Message, Opaque, ToolResult
@@ -112,7 +112,8 @@ class TestTable:
         pytest.importorskip(module.partition(".")[0], reason="the client is not installed")
         kinds = set()
         for one in _flat(getattr(importlib.import_module(module), union)):
-            hint = typing.get_type_hints(one)["type"]
+            model = getattr(one, "model_fields", None)
+            hint = model["type"].annotation if model else typing.get_type_hints(one)["type"]
             while typing.get_origin(hint) is not typing.Literal:
                 hint = typing.get_args(hint)[0]
             kinds.update(typing.get_args(hint))
@@ -364,3 +365,30 @@ class TestLoneHalves:
         messages = [user("q"), *gemini.load([content]), user("Well?")]
 
         assert rules(messages, "gemini") == []
+
+
+class TestClipping:
+    @pytest.mark.parametrize(
+        ("call", "output", "keys"),
+        [
+            ("shell_call", {"output": [{**RAN[0], "stdout": "row " * 900}]}, ["call_id"]),
+            ("apply_patch_call", {"status": "failed", "output": "row " * 900}, ["status"]),
+            ("local_shell_call", {"output": "row " * 900}, ["type"]),
+        ],
+    )
+    def test_shortens_the_words_and_keeps_the_rest(self, call, output, keys):
+        """
+        A long output is clipped in its place, once; its type, ids and outcome stay.
+        """
+        item = {"type": f"{call}_output", "id": "c1", "call_id": "c1", **output}
+        asked = {"type": call, "id": "c1", "call_id": "c1"}
+        given = [{"role": "user", "content": "q"}, asked, item, {"role": "user", "content": "so?"}]
+        done = run(ClipToolResults(40), view_of(openai_responses.load(given)))
+        sent = openai_responses.dump(done.messages)[2]
+
+        assert "tokens left out; the whole is entry 3" in json.dumps(sent)
+        assert [sent[key] for key in keys] == [item[key] for key in keys]
+        assert sent.keys() == item.keys()
+        assert run(ClipToolResults(40), done.view).changes == ()
+        if call == "shell_call":
+            assert sent["output"][0]["outcome"] == RAN[0]["outcome"]

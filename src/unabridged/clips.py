@@ -5,6 +5,7 @@ A clipped message says in its metadata where it was clipped. With that, and as
 it stands in for its entry, it is known again, and can be clipped shorter.
 """
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from attrs import evolve
 from unabridged.clipping import Clipping, middle
 from unabridged.contract import TrimContext
 from unabridged.errors import ConfigError
+from unabridged.hosted import free_texts, with_texts
 from unabridged.items import Block, Item
 from unabridged.links import calls_of
 from unabridged.messages import Message, Opaque, Part, Reasoning, Text
@@ -224,30 +226,38 @@ def words_clipped(
     """
     The parts with their words clipped as if they were one text; what is no text stays.
 
+    The words of an item that answers a call, such as what a shell printed, count
+    where its provider takes it shortened.
+
     >>> from unabridged import Image
     >>> parts = [Text("abc"), Image(file="f"), Text("def")]
     >>> words_clipped(parts, lambda text: ("a…f", Clipping(1, 1, 4)))[0][::2]
     [Text(text='a…'), Text(text='f')]
     """
     parts = list(parts)
-    whole = "".join(part.text for part in parts if isinstance(part, Text))
+    held = [[part.text] if isinstance(part, Text) else free_texts(part) for part in parts]
+    whole = "".join(itertools.chain.from_iterable(held))
     found = clip(whole)
     if found is None:
         return None
     text, how = found
     made: list[Part] = []
     start = 0
-    for part in parts:
-        if not isinstance(part, Text) or not part.text:
+    for part, texts in zip(parts, held, strict=True):
+        lefts: list[str] = []
+        for each in texts:
+            stop = start + len(each)
+            left = whole[start : min(stop, how.head)]
+            left += middle(text, how) if start <= how.head < stop else ""
+            left += whole[max(start, len(whole) - how.tail) : stop]
+            lefts.append(left)
+            start = stop
+        if isinstance(part, Opaque) and texts:
+            made.append(with_texts(part, lefts))
+        elif not isinstance(part, Text) or not part.text:
             made.append(part)
-            continue
-        stop = start + len(part.text)
-        left = whole[start : min(stop, how.head)]
-        left += middle(text, how) if start <= how.head < stop else ""
-        left += whole[max(start, len(whole) - how.tail) : stop]
-        if left:
-            made.append(evolve(part, text=left))
-        start = stop
+        elif lefts[0]:
+            made.append(evolve(part, text=lefts[0]))
 
     return made, how
 

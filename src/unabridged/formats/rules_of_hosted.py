@@ -17,10 +17,8 @@ def hosted_are_paired(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     """
     A hosted tool's call has its result, and a result its call.
 
-    "tool use with id ... was found without a corresponding ... tool_result
-    block", says Anthropic's API. A call that nobody has spoken after may still
-    be gone on with
-    (https://docs.anthropic.com/en/docs/build-with-claude/handling-stop-reasons).
+    A call that nobody has spoken after may still be gone on with, as after
+    Anthropic's `pause_turn`, and is no problem.
 
     >>> from unabridged import Opaque, assistant, user
     >>> from unabridged.formats import problems

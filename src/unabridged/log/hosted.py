@@ -7,12 +7,23 @@ client answers, such as a shell's call, has a result that holds the item whole.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from unabridged.parts import Opaque, Part
 
-__all__ = ["HOSTED", "READABLE", "Half", "Kind", "answer_in", "half_of", "lone_halves", "words_in"]
+__all__ = [
+    "HOSTED",
+    "READABLE",
+    "Half",
+    "Kind",
+    "answer_in",
+    "free_texts",
+    "half_of",
+    "lone_halves",
+    "with_texts",
+    "words_in",
+]
 
 READABLE = frozenset({"title", "url", "source", "text"})
 """Where the words of any type are, one that is not in the table too."""
@@ -22,7 +33,8 @@ class Kind(NamedTuple):
     """
     One item type: whether it is the "call" or the "result" of a pair, or "" for neither.
 
-    *key* has the id that the two share, *words* are the keys with text to read.
+    *key* has the id that the two share, *words* are the keys with text to read,
+    *shortens* those whose text the provider takes shortened too.
 
     >>> HOSTED["anthropic"]["web_search_tool_result"].key
     'tool_use_id'
@@ -31,6 +43,7 @@ class Kind(NamedTuple):
     side: str = ""
     key: str = ""
     words: frozenset[str] = frozenset()
+    shortens: frozenset[str] = frozenset()
 
 
 class Half(NamedTuple):
@@ -46,8 +59,8 @@ class Half(NamedTuple):
     kind: str
 
 
-def _kind(words: str = "", side: str = "", key: str = "") -> Kind:
-    return Kind(side, key, READABLE | frozenset(words.split()))
+def _kind(words: str = "", side: str = "", key: str = "", *, shortens: str = "") -> Kind:
+    return Kind(side, key, READABLE | frozenset(words.split()), frozenset(shortens.split()))
 
 
 _QUERIES = "query queries command commands code input pattern path"
@@ -56,11 +69,11 @@ _OUT = "stdout stderr output error error_code error_message"
 HOSTED: dict[str, dict[str, Kind]] = {
     "openai_responses": {
         "shell_call": _kind("commands", "call", "call_id"),
-        "shell_call_output": _kind(_OUT, "result", "call_id"),
+        "shell_call_output": _kind(_OUT, "result", "call_id", shortens="stdout stderr"),
         "local_shell_call": _kind("command working_directory", "call", "call_id"),
-        "local_shell_call_output": _kind(_OUT, "result", "call_id"),
+        "local_shell_call_output": _kind(_OUT, "result", "call_id", shortens="output"),
         "apply_patch_call": _kind("diff path", "call", "call_id"),
-        "apply_patch_call_output": _kind(_OUT, "result", "call_id"),
+        "apply_patch_call_output": _kind(_OUT, "result", "call_id", shortens="output"),
         "computer_call": _kind("keys", "call", "call_id"),
         "computer_call_output": _kind("code message", "result", "call_id"),
         "function_call": _kind("name arguments", "call", "call_id"),
@@ -247,3 +260,52 @@ def _texts(data: object, keys: frozenset[str]) -> Iterator[str]:
             if isinstance(value, list):
                 yield from (text for text in value if isinstance(text, str) and text)
         yield from _texts(value, keys)
+
+
+def free_texts(part: Part) -> list[str]:
+    """
+    The texts in an answer that may be shortened, in their order; none where its type is not known.
+
+    >>> ran = {"type": "shell_call_output", "call_id": "c1", "output": [{"stdout": "ok"}]}
+    >>> free_texts(Opaque("openai_responses", ran))
+    ['ok']
+    """
+    if not isinstance(part, Opaque):
+        return []
+    known = _known(part)
+    if known is None or not known[1].shortens:
+        return []
+    found: list[str] = []
+    _rewritten(known[2], known[1].shortens, lambda text: found.append(text) or text)
+
+    return found
+
+
+def with_texts(part: Opaque, texts: Iterable[str]) -> Opaque:
+    """
+    The part with these *texts* for its `free_texts`; all else of it stays, such as an exit code.
+
+    >>> ran = {"type": "local_shell_call_output", "id": "c1", "output": "a b c"}
+    >>> with_texts(Opaque("openai_responses", ran), ["a …"]).data.value["output"]
+    'a …'
+    """
+    known = _known(part)
+    if known is None:
+        return part
+    left = iter(texts)
+
+    return Opaque(part.provider, _rewritten(known[2], known[1].shortens, lambda _: next(left)))
+
+
+def _rewritten(data: Any, keys: frozenset[str], rewrite: Callable[[str], str]) -> Any:
+    if isinstance(data, list):
+        return [_rewritten(value, keys, rewrite) for value in data]
+    if not isinstance(data, dict):
+        return data
+
+    return {
+        key: rewrite(value)
+        if key in keys and isinstance(value, str)
+        else _rewritten(value, keys, rewrite)
+        for key, value in data.items()
+    }
