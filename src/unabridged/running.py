@@ -31,6 +31,7 @@ from unabridged.views import View
 __all__ = [
     "Answer",
     "AskFunction",
+    "Request",
     "SearchFunction",
     "adrive",
     "answering",

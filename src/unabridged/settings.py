@@ -2,7 +2,8 @@
 What a memory is made of, checked when it is made.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import Any
 
 import attrs
 from attrs import evolve
@@ -13,7 +14,7 @@ from unabridged.messages import Message
 from unabridged.pipeline import Pipeline, Strategy, chain
 from unabridged.results import TrimResult
 from unabridged.retrieving import Wish
-from unabridged.running import AskFunction, SearchFunction, window_of
+from unabridged.running import AskFunction, Request, SearchFunction, window_of
 from unabridged.steps import is_async
 from unabridged.stores.paths import path_of
 from unabridged.text import STEP, TOO_LARGE, brief
@@ -25,7 +26,7 @@ from unabridged.tokens import Budget, Kept, TokenCounter, exact, kept
 from unabridged.tokens.calibrated import Calibrated
 from unabridged.tokens.from_client import FromClient
 from unabridged.usage import Usage
-from unabridged.work import T, Work
+from unabridged.work import Do, T
 
 __all__ = ["CALLED_ITSELF", "Settings", "checked_path", "checked_store"]
 
@@ -97,7 +98,7 @@ class Settings(Attributes):
         self._unheld = unheld(self._strategy, self._budget)
         self._endpoints = self._asked_for_counts(self._strategy)
 
-    def _guarded(self, work: Work[T]) -> Work[T]:
+    def _guarded(self, work: Generator[Request, Any, T]) -> Generator[Request | Do, Any, T]:
         """
         The work, on a store that may know nothing of incarnations.
         """

@@ -276,7 +276,12 @@ def free_texts(part: Part) -> list[str]:
     if known is None or not known[1].shortens:
         return []
     found: list[str] = []
-    _rewritten(known[2], known[1].shortens, lambda text: found.append(text) or text)
+
+    def take(text: str) -> str:
+        found.append(text)
+        return text
+
+    _rewritten(known[2], known[1].shortens, take)
 
     return found
 

@@ -6,16 +6,17 @@ the store. Whatever was worked out from a thread belongs to that incarnation of
 it: on another one it is let go of.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Generator
+from typing import Any, cast
 
 from unabridged.contract import Ask
 from unabridged.errors import LogConflictError, OutcomeError
 from unabridged.records import Forked
+from unabridged.running import Request
 from unabridged.states import ThreadState
 from unabridged.stores.writing import meant
 from unabridged.trim_result import TrimResult
-from unabridged.work import Do, Outcome, T, Work
+from unabridged.work import Calls, Do, Outcome, T, Work
 
 __all__ = ["TRIES", "Attempt", "begun_anew", "steadily", "unguarded"]
 
@@ -96,7 +97,7 @@ def begun_anew(thread: str, what: str) -> LogConflictError:
     )
 
 
-def unguarded(work: Work[T]) -> Work[T]:
+def unguarded(work: Generator[Request, Any, T]) -> Generator[Request | Do, Any, T]:
     """
     The work on a store whose calls cannot be told an incarnation: it is looked up right before.
 
@@ -109,7 +110,7 @@ def unguarded(work: Work[T]) -> Work[T]:
         try:
             request = work.send(reply) if failure is None else work.throw(failure)
         except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+            return cast("T", done.value)
         reply, failure = None, None
         try:
             if isinstance(request, Do) and "incarnation" in request.options:
@@ -120,7 +121,7 @@ def unguarded(work: Work[T]) -> Work[T]:
             failure = error
 
 
-def _looked_up(request: Do) -> Work[Any]:
+def _looked_up(request: Do) -> Calls[Any]:
     thread, options = request.args[0], dict(request.options)
     incarnation: str = options.pop("incarnation")
     if request.method == "delete":
