@@ -20,6 +20,7 @@ from unabridged.formats.chat_write import write_message
 from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.turns import Turn, pairs_of
 from unabridged.messages import Message, Part, ToolCall, ToolResult
+from unabridged.text import word
 
 __all__ = ["match_functions", "modern_calls", "stored_functions"]
 
@@ -119,7 +120,7 @@ def match_functions(turns: list[Turn], api: Provider, report: list[Mend]) -> lis
         told = as_function_result(result, call.name) if is_function(call) else as_tool(result)
         parts[place] = told
         mended[at] = mended[at].saying(parts)
-        text = f"the result of `{call.id}` takes the form of its call"
+        text = f"the result of `{word(call.id)}` takes the form of its call"
         report.append(Mend("worded", turns[at].seqs[place], text))
 
     return mended

@@ -14,6 +14,7 @@ from unabridged.formats.rules_of_content import ROLES, is_blank
 from unabridged.formats.rules_of_order import spoken_from
 from unabridged.formats.turns import Turn, as_seen, pairs_of, sent
 from unabridged.messages import Message, Part, Text, ToolResult, user
+from unabridged.text import brief, word
 
 __all__ = [
     "bridge_results",
@@ -46,7 +47,7 @@ def known_roles(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Tu
             continue
         message = evolve(turn.message, role=turn.side)
         mended.append(evolve(turn, message=message))
-        text = f"the role {turn.message.role!r} goes as {turn.side!r}"
+        text = f"the role {brief(turn.message.role)} goes as {turn.side!r}"
         report.append(Mend("role", turn.seq, text))
 
     return mended
@@ -84,7 +85,9 @@ def word_orphans(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
             parts.extend(told)
             seqs.extend([turn.seqs[place]] * len(told))
             if isinstance(part, ToolResult):
-                text = f"the result of `{part.call_id}`, whose call is not there, goes as text"
+                text = (
+                    f"the result of `{word(part.call_id)}`, whose call is not there, goes as text"
+                )
                 report.append(Mend("worded", turn.seqs[place], text))
         if results:
             mended.append(turn.taking(results))
@@ -95,7 +98,7 @@ def word_orphans(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
 
 
 def _told(result: ToolResult) -> tuple[Part, ...]:
-    head = f"[result of `{result.call_id}`, a call that is no longer here]"
+    head = f"[result of `{word(result.call_id)}`, a call that is no longer here]"
     words = "".join(part.text for part in result.content if isinstance(part, Text))
     rest = tuple(part for part in result.content if not isinstance(part, Text))
 
@@ -139,7 +142,7 @@ def home_results(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
             for there, places in sorted(guests.get(at, {}).items())
         )
     for id_, seq in moved:
-        report.append(Mend("moved", seq, f"the result of `{id_}` goes right after its call"))
+        report.append(Mend("moved", seq, f"the result of `{word(id_)}` goes right after its call"))
 
     return mended
 

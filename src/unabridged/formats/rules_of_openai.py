@@ -14,6 +14,7 @@ from unabridged.formats.responses_parts import item_id
 from unabridged.formats.responses_parts import own as own_of_items
 from unabridged.formats.turns import Problem, Seen
 from unabridged.messages import Message, Part, ToolResult
+from unabridged.text import brief
 
 __all__ = [
     "CONTENT_FORMS",
@@ -146,7 +147,7 @@ def ids_of_items_fit(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
         for part, seq in zip(turn.parts, turn.seqs, strict=True):
             id_ = item_id(part)
             if id_ and not is_item_id(id_):
-                yield Problem("bad item id", seq, f"the id {id_[:80]!r} of an item is not taken")
+                yield Problem("bad item id", seq, f"the id {brief(id_)} of an item is not taken")
 
 
 def is_item_id(id_: str) -> bool:

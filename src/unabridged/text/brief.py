@@ -10,7 +10,7 @@ from collections.abc import Collection
 from itertools import islice
 from typing import Any
 
-__all__ = ["STEP", "brief", "cause", "said", "short"]
+__all__ = ["STEP", "brief", "cause", "said", "short", "word"]
 
 LONGEST = 80  # characters
 STEP = 300  # characters of a step, whose repr names it
@@ -66,6 +66,16 @@ def said(value: object, most: int = STEP) -> str:
         return brief(value, most)
 
     return short(" ".join(str.__getitem__(value, slice(0, 2 * most)).split()), most)
+
+
+def word(value: str) -> str:
+    """
+    An id, a name or a type as it stands, on one line and cut: it may be as long as anything.
+
+    >>> word("call_1"), len(word("c" * 1_000_000))
+    ('call_1', 81)
+    """
+    return said(value, LONGEST)
 
 
 def cause(error: BaseException, *, empty: str | None = None) -> str:
