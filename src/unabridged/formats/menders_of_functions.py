@@ -56,11 +56,9 @@ def stored_functions(turns: list[Turn], api: Provider, report: list[Mend]) -> li
 
 
 def _is_stored(message: Message) -> bool:
-    if message.tool_results:
-        return False
     if message.role == "function":
-        return True
-    if "function_call" not in message.extra.text or message.tool_calls:
+        return not message.tool_results
+    if "function_call" not in message.extra.text or message.tool_calls or message.tool_results:
         return False
 
     return isinstance(own(message.extra).get("keys", {}).get("function_call"), dict)
