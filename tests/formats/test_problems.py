@@ -563,3 +563,20 @@ class TestLongNames:
         told = [*mended.report, *problems(messages, provider), *problems(mended, provider)]
 
         assert all(len(line.text) < 250 and "\n" not in line.text for line in told)
+
+    @pytest.mark.parametrize("provider", PROVIDERS)
+    def test_can_be_printed(self, provider: str):
+        """
+        Half a character, in an id or in what an API takes, is escaped: no text fails to encode.
+        """
+        half = "\ud800"
+        messages = [
+            *(user("hi"), call(half), call("c1", half), result("c1"), result(half), result("")),
+            *(Message(half, "hi"), Message("user", "hi", name=half), user(Image(url=half))),
+            user(Opaque(half, {})),
+        ]
+        mended = mend(messages, provider)
+        told = [*mended.report, *problems(messages, provider), *problems(mended, provider)]
+
+        assert "".join(line.text for line in told).encode()
+        assert "the id is missing, or empty" in [line.text for line in told]

@@ -14,7 +14,7 @@ from unabridged.formats.rules_of_content import ROLES, is_blank
 from unabridged.formats.rules_of_order import spoken_from
 from unabridged.formats.turns import Turn, as_seen, pairs_of, sent
 from unabridged.messages import Message, Part, Text, ToolResult, user
-from unabridged.text import brief, word
+from unabridged.text import brief, short, word
 
 __all__ = [
     "bridge_results",
@@ -28,6 +28,7 @@ __all__ = [
     "word_system",
 ]
 
+_SHOWN = 80  # letters of an id, in the words that a result becomes
 BRIDGE = "(Results noted.)"
 OPENING = "(The assistant speaks first.)"
 
@@ -98,7 +99,7 @@ def word_orphans(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
 
 
 def _told(result: ToolResult) -> tuple[Part, ...]:
-    head = f"[result of `{word(result.call_id)}`, a call that is no longer here]"
+    head = f"[result of `{short(result.call_id, _SHOWN)}`, a call that is no longer here]"
     words = "".join(part.text for part in result.content if isinstance(part, Text))
     rest = tuple(part for part in result.content if not isinstance(part, Text))
 

@@ -165,7 +165,8 @@ def ids_fit(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
         ids += [(result.call_id, seq) for result, seq in turn.results if api.sends_id(result)]
         for id_, seq in ids:
             if not api.call_id.fullmatch(id_):
-                text = f"the id {brief(id_)} is not of the form {api.call_id.pattern}"
+                wrong = f"{brief(id_)} is not of the form {api.call_id.pattern}"
+                text = f"the id {wrong}" if id_ else "the id is missing, or empty"
                 yield Problem("bad id", seq, text)
 
 

@@ -59,13 +59,16 @@ def said(value: object, most: int = STEP) -> str:
     r"""
     A text as it stands, on one line; any other value as `brief` shows it.
 
+    Half a character is escaped: a text that holds one cannot be printed.
+
     >>> said("Try\nagain."), said({"code": 1})
     ('Try again.', "{'code': 1}")
     """
     if not isinstance(value, str):
         return brief(value, most)
+    text = " ".join(str.__getitem__(value, slice(0, 2 * most)).split())
 
-    return short(" ".join(str.__getitem__(value, slice(0, 2 * most)).split()), most)
+    return short(text.encode(errors="backslashreplace").decode(), most)
 
 
 def word(value: str) -> str:
