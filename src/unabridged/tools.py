@@ -94,21 +94,24 @@ class _Tool:
         }
 
     @property
-    def openai(self) -> dict[str, Any]:
+    def openai(self) -> Any:
         """
         The definition for OpenAI's Chat Completions, and for all that speak as it does.
+
+        It is a dict. To type checkers it is anything, since each client has types
+        of its own for definitions of tools; so are the next two.
         """
         return {"type": "function", "function": {**self._described, **self._strict}}
 
     @property
-    def responses(self) -> dict[str, Any]:
+    def responses(self) -> Any:
         """
         The definition for OpenAI's Responses.
         """
         return {"type": "function", **self._described, **self._strict}
 
     @property
-    def anthropic(self) -> dict[str, Any]:
+    def anthropic(self) -> Any:
         """
         The definition for Anthropic's Messages.
         """

@@ -138,10 +138,30 @@ ADK = [
         "invocationId": "e1",
     },
 ]
+EXPORTED = [
+    {
+        "id": "1",
+        "author": {"role": "user", "name": None},
+        "content": {"content_type": "text", "parts": ["hi"]},
+    },
+]
+REALTIME = [
+    {
+        "object": "realtime.item",
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_audio", "transcript": "hi"}],
+    },
+]
+SMOLAGENTS = [
+    {"role": "tool-call", "content": [{"type": "text", "text": "Calling tools: []"}]},
+    {"role": "tool-response", "content": "noon"},
+]
 TELEMETRY = [{"role": "user", "parts": [{"type": "text", "content": "hi"}]}]
 OTHERS = [
     {"id": "1", "role": "assistant", "toolCalls": []},
     {"id": "2", "role": "tool", "content": "noon", "toolCallId": "c1"},
+    {"id": "3", "role": "assistant", "content": "", "toolInvocations": [{"state": "call"}]},
     {"role": "USER", "message": "hi"},
     {"from": "human", "value": "hi"},
 ]
@@ -166,6 +186,9 @@ NAMED = [
     *(("Model Context Protocol", turn) for turn in MCP),
     *(("ADK", turn) for turn in ADK),
     *(("OpenTelemetry", turn) for turn in TELEMETRY),
+    *(("an export of ChatGPT", turn) for turn in EXPORTED),
+    *(("Realtime API", turn) for turn in REALTIME),
+    *(("smolagents", turn) for turn in SMOLAGENTS),
 ]
 
 OBJECTS = [
@@ -199,6 +222,11 @@ class Thing:
 
     def model_dump(self) -> dict[str, Any]:
         return self.keys
+
+
+class Raising:
+    def __getattr__(self, name: str) -> Any:
+        raise OSError(name)
 
 
 def as_objects(value: Any) -> Any:
@@ -294,20 +322,42 @@ class TestLoad:
         with pytest.raises(FormatError, match=rf"\[0\]: looks like a message of .*{name}"):
             detect([as_objects(turn)])
 
+    @pytest.mark.parametrize("api", LOADS)
     @pytest.mark.parametrize(
         "turn",
         [
-            {"role": "user", "parts": [{"text": "hi"}]},
             {"role": "user", "text": "hi"},
+            {"role": "assistant", "message": "hi"},
             {"role": "user", "blocks": []},
+            {"user": "ann", "text": "hi"},
+            {"prompt": "hi"},
         ],
     )
-    def test_of_chat_wants_the_words_where_the_api_has_them(self, turn: dict[str, Any]):
+    def test_wants_the_words_where_the_api_has_them(self, api: str, turn: dict[str, Any]):
         """
         A message that says its words under another key is not taken for an empty one.
         """
-        with pytest.raises(FormatError, match=r"^messages\[0\]"):
-            loaded("openai_chat", [turn])
+        with pytest.raises(FormatError, match=r"\[0\]"):
+            loaded(api, [turn])
+
+    @pytest.mark.parametrize("api", [name for name in LOADS if name != "gemini"])
+    def test_refuses_the_parts_of_gemini(self, api: str):
+        """
+        A content of Gemini among another API's messages is not an empty one of them.
+        """
+        turns = [{"role": "user", "content": [{"text": "hi"}] if api == "bedrock" else "hi"}]
+        with pytest.raises(FormatError, match=r"\[1\]"):
+            loaded(api, [*turns, {"role": "model", "parts": [{"text": "hi"}]}])
+
+    @pytest.mark.parametrize("api", LOADS)
+    def test_refuses_an_object_that_raises(self, api: str):
+        """
+        Looking at an object of others raises none of its errors.
+        """
+        turn = {"author": "ann", "content": Raising(), "parts": Raising()}
+
+        with pytest.raises(FormatError):
+            loaded(api, [turn])
 
     @pytest.mark.parametrize("turn", OLLAMA[:2])
     def test_reads_the_words_of_ollama(self, turn: dict[str, Any]):

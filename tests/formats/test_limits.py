@@ -308,6 +308,9 @@ class TestThinking:
 
 PNG = "image/png"
 EMPTY = [
+    ("anthropic", {"type": "image", "source": {"type": "base64", "media_type": PNG, "data": " "}}),
+    ("gemini", {"inlineData": {"mimeType": PNG, "data": "\n"}}),
+    ("openai_chat", {"type": "image_url", "image_url": {"url": " "}}),
     ("anthropic", {"type": "image", "source": {"type": "base64", "media_type": PNG, "data": ""}}),
     ("anthropic", {"type": "image", "source": {"type": "url", "url": ""}}),
     ("anthropic", {"type": "image", "source": {"type": "file", "file_id": ""}}),

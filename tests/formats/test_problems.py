@@ -535,3 +535,48 @@ class TestSizes:
 
         assert [] == rules(turns, "openai_chat")
         assert len(view_of(turns)) == 3
+
+
+HUGE = "a b\n" * 50_000
+LONG = [
+    [user("hi"), call(HUGE), result(HUGE)],
+    [user("hi"), assistant(calls=[ToolCall("c1", HUGE)]), result("c1")],
+    [user("hi"), assistant(calls=[ToolCall(HUGE, HUGE, "[]")]), user("Well?")],
+    [user("hi"), call(HUGE, HUGE), result(HUGE), result(HUGE)],
+    [user("hi"), result(HUGE)],
+    [user("hi"), call("c1"), Message("tool", (ToolResult("c1", "x"),), name=HUGE)],
+    [Message(HUGE, "hi"), Message("user", "hi", name=HUGE)],
+    [Message("user", (Image("aGk=", media_type=HUGE), Image(HUGE), Image(url=HUGE)))],
+    [Message("user", (Document("aGk=", media_type=HUGE, name=HUGE), Document(file=HUGE)))],
+    [Message("user", (Opaque(HUGE, {"type": HUGE}), Text("hi")))],
+]
+
+
+class TestLongNames:
+    @pytest.mark.parametrize("provider", PROVIDERS)
+    @pytest.mark.parametrize("messages", LONG)
+    def test_are_shown_in_few_words(self, messages: list[Message], provider: str):
+        """
+        What is refused, mended or left out says so on a line, however long an id or a name is.
+        """
+        mended = mend(messages, provider)
+        told = [*mended.report, *problems(messages, provider), *problems(mended, provider)]
+
+        assert all(len(line.text) < 250 and "\n" not in line.text for line in told)
+
+    @pytest.mark.parametrize("provider", PROVIDERS)
+    def test_can_be_printed(self, provider: str):
+        """
+        Half a character, in an id or in what an API takes, is escaped: no text fails to encode.
+        """
+        half = "\ud800"
+        messages = [
+            *(user("hi"), call(half), call("c1", half), result("c1"), result(half), result("")),
+            *(Message(half, "hi"), Message("user", "hi", name=half), user(Image(url=half))),
+            user(Opaque(half, {})),
+        ]
+        mended = mend(messages, provider)
+        told = [*mended.report, *problems(messages, provider), *problems(mended, provider)]
+
+        assert "".join(line.text for line in told).encode()
+        assert "the id is missing, or empty" in [line.text for line in told]

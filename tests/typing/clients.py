@@ -23,7 +23,7 @@ from openai import Stream as OpenAIStream
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response, ResponseStreamEvent
 
-from unabridged import AsyncMemory, Memory, formats
+from unabridged import AsyncMemory, Memory, formats, tools
 from unabridged.formats import (
     AnthropicRequest,
     BedrockRequest,
@@ -116,6 +116,19 @@ def converse(client: Bedrock, memory: Memory) -> None:
     assert_type(request, BedrockRequest)
     response = client.converse(modelId="m", inferenceConfig={"maxTokens": 9}, **request)
     memory.append(*formats.bedrock.reply(response))
+
+
+def recalling(openai: OpenAI, anthropic: Anthropic, memory: Memory) -> None:
+    recall = tools.recall(memory)
+    asked = formats.openai_chat.request(memory.context().messages)
+    response = openai.chat.completions.create(model="m", tools=[recall.openai], **asked)
+    assert_type(response, ChatCompletion)
+    items = formats.openai_responses.request(memory.context().messages)
+    given = openai.responses.create(model="m", tools=[recall.responses], **items)
+    assert_type(given, Response)
+    turns = formats.anthropic.request(memory.context().messages)
+    said = anthropic.messages.create(model="m", max_tokens=9, tools=[recall.anthropic], **turns)
+    assert_type(said, AnthropicMessage)
 
 
 async def awaited(

@@ -22,7 +22,7 @@ from unabridged.formats.anthropic_blocks import joined, read_content, write
 from unabridged.formats.anthropic_keys import NAME, kept, named, own, without
 from unabridged.formats.anthropic_stream import assembled, failure
 from unabridged.formats.extras import checked, reading, refuse
-from unabridged.formats.foreign import native
+from unabridged.formats.foreign import native, refuse_elsewhere
 from unabridged.formats.mending import sendable
 from unabridged.formats.provider import Mend
 from unabridged.formats.replies import plain, plain_events, unique_id
@@ -177,6 +177,8 @@ def _message(turn: object, where: str) -> Message:
     if not isinstance(role, str) or not role.strip():
         refuse(f"{where}.role", "a word such as 'user'", role)
     parts, form = read_content(content, f"{where}.content", role)
+    if form == "missing":
+        refuse_elsewhere(turn, f"{where}.content", "text or a list of blocks")
     shape = {} if role in _SPEAKERS else {"as": "turn"}
     if form not in ("", "empty"):
         shape["content"] = form

@@ -36,6 +36,7 @@ from unabridged.messages import (
     ToolResult,
 )
 from unabridged.parts import quick_opaque, quick_result, quick_text
+from unabridged.text import word
 
 __all__ = ["joined", "left_out", "read_content", "write"]
 
@@ -198,7 +199,7 @@ def _misplaced(part: ToolCall | ToolResult | Reasoning, role: str) -> str:
 
 def _opaque_left_out(part: Opaque) -> str:
     if part.provider != NAME:
-        return f"a part that only {part.provider} understands"
+        return f"a part that only {word(part.provider)} understands"
 
     return "" if part.data.text.startswith("{") else "an opaque part that is no object"
 

@@ -14,6 +14,7 @@ from unabridged.formats.document_context import beside
 from unabridged.formats.extras import FILE, FOREIGN_FILE, refuse
 from unabridged.formats.media import from_data_url, out_of_reach
 from unabridged.messages import Document, Image
+from unabridged.text import word
 
 __all__ = ["read_media", "source_of", "write_media"]
 
@@ -42,7 +43,7 @@ def source_of(part: Image | Document) -> dict[str, Any] | str:
     kind, wish, taken = _PICTURE if isinstance(part, Image) else _DOCUMENT
     data, url, media_type = _given(part)
     if (data or url) and media_type not in ("", *taken):
-        return f"{kind}: Anthropic takes {wish}, not {media_type}"
+        return f"{kind}: Anthropic takes {wish}, not {word(media_type)}"
     if data:
         return {"type": "base64", "media_type": media_type or taken[0], "data": data}
     reason = out_of_reach(url, NAME)

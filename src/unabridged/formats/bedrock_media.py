@@ -11,6 +11,7 @@ from unabridged.formats.bedrock_bytes import as_bytes, kept, own
 from unabridged.formats.document_context import beside, is_cited
 from unabridged.formats.media import extension, from_data_url, media_type_of
 from unabridged.messages import Audio, Document, Image, Message, Part, ToolResult
+from unabridged.text import word
 
 __all__ = [
     "Media",
@@ -223,7 +224,7 @@ def media_left_out(part: Media, role: str) -> str:
         way = "by url" if part.url else "by file id" if part.file else "without data"
         return f"{kind} {way}: Bedrock takes data or an s3:// url"
     if not _format(part, shape):
-        return f"{part.media_type}: Bedrock takes {', '.join(_FORMATS[type(part)])}"
+        return f"{word(part.media_type)}: Bedrock takes {', '.join(_FORMATS[type(part)])}"
 
     return ""
 

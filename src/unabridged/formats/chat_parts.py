@@ -26,6 +26,7 @@ from unabridged.messages import (
     ToolResult,
 )
 from unabridged.parts import quick_text
+from unabridged.text import word
 
 __all__ = [
     "DETAILS",
@@ -110,7 +111,7 @@ def left_out(part: Part, role: str) -> str:
 
 def _opaque_left_out(part: Opaque) -> str:
     if part.provider != NAME:
-        return f"a part that only {part.provider} understands"
+        return f"a part that only {word(part.provider)} understands"
 
     return "" if part.data.text.startswith("{") else "an opaque part that is no object"
 

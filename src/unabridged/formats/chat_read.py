@@ -4,7 +4,6 @@ A chat message, read: from a turn of the API to a `Message`.
 
 from typing import Any
 
-from unabridged.errors import FormatError
 from unabridged.formats.chat_calls import read_calls
 from unabridged.formats.chat_functions import Functions, function_result_extra, read_function_call
 from unabridged.formats.chat_parts import (
@@ -19,6 +18,7 @@ from unabridged.formats.chat_parts import (
 )
 from unabridged.formats.chat_thoughts import read_details
 from unabridged.formats.extras import FILE, Keys, read_id, refuse
+from unabridged.formats.foreign import refuse_elsewhere
 from unabridged.json_values import json_of
 from unabridged.messages import Audio, Message, Opaque, Part, Reasoning, Text, quick_message
 from unabridged.parts import NO_JSON, ToolResult, quick_result, quick_text
@@ -32,7 +32,6 @@ _ENTRY = kept({}, {"as": "entry"}, "entry")
 _REFUSED = kept({}, {"as": "refused"}, "refused")
 _BESIDE = frozenset({"tool_calls", "function_call", "refusal", "audio", DETAILS, *THOUGHTS})
 _HEARD = ("data", "transcript")
-_ELSEWHERE = frozenset({"parts", "blocks", "contents", "message", "text"})  # where others say it
 
 
 def read_spoken(turn: object) -> Message | None:
@@ -117,10 +116,8 @@ def _parts(
     role: str, keys: dict[str, Any], shape: dict[str, Any], where: str, functions: Functions
 ) -> tuple[Part, ...]:
     words, form = _content(keys.pop("content", ...), where, role)
-    if form == "missing" and not _ELSEWHERE.isdisjoint(keys):
-        found = " and ".join(f"`{key}`" for key in keys if key in _ELSEWHERE)
-        msg = f"{where}.content: expected text or a list of parts, got nothing, but {found}"
-        raise FormatError(msg + "; with that it is the form of another API or framework")
+    if form == "missing":
+        refuse_elsewhere(keys, f"{where}.content", "text or a list of parts")
     calls = () if role in _SILENT else read_calls(keys, where)
     functions.given(calls)
     if "function_call" in keys and role not in _SILENT:

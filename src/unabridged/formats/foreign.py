@@ -11,8 +11,9 @@ from typing import Any, NoReturn, TypeAlias
 from attrs import frozen
 
 from unabridged.errors import FormatError
+from unabridged.text import short, word
 
-__all__ = ["foreign", "native", "refuse_foreign"]
+__all__ = ["foreign", "native", "refuse_elsewhere", "refuse_foreign"]
 
 _Keys: TypeAlias = Mapping[str, Any]
 
@@ -40,22 +41,24 @@ _LANGCHAIN = frozenset(
 _MODEL_PARTS = frozenset(
     {"tool-call", "tool-result", "tool-approval-request", "tool-approval-response"}
 )
+_CAMEL = frozenset({"toolCalls", "toolCallId", "toolInvocations", "experimental_attachments"})
+_STEPS = ("tool-call", "tool-response")
 _A2A_ROLES = frozenset({"agent", "ROLE_AGENT", "ROLE_USER", "ROLE_UNSPECIFIED"})
+_ELSEWHERE = frozenset({"parts", "blocks", "contents", "message", "text"})  # where others say it
+_SEVERAL = 3  # keys that an error names
+# without one of these keys, a turn that says its words in a text is told by no framework
+_TELLING = frozenset(
+    {"parts", "kind", "type", "blocks", "contents", "additional_kwargs", "source", "object"}
+    | {"content_type", "items", "meta", "lc", "invocation_id", "invocationId", "author", "data"}
+    | {"toolCalls", "toolCallId", "from", "images", "tool_name", "thinking", "_role", "_content"}
+    | {"toolInvocations", "experimental_attachments"}
+)
 _MISSING = object()
 _READ = (
     *("role", "content", "parts", "kind", "part_kind", "type", "blocks", "block_type", "contents"),
     *("additional_kwargs", "source", "_role", "_content", "meta", "message_id", "messageId"),
-    *(
-        "items",
-        "content_type",
-        "object",
-        "author",
-        "invocation_id",
-        "data",
-        "text",
-        "value",
-        "mimeType",
-    ),
+    *("items", "content_type", "object", "author", "invocation_id", "data", "text", "value"),
+    "mimeType",
 )
 
 
@@ -103,6 +106,27 @@ no API's form; build them with user(), assistant() and tool()
     raise FormatError(msg)
 
 
+def refuse_elsewhere(keys: _Keys, where: str, wish: str, *, nameless: bool = False) -> None:
+    """
+    Refuse a message without content that says its words under another key.
+
+    Of one that is *nameless*, without a role, any key is another one.
+
+    >>> refuse_elsewhere({"name": "ann"}, "messages[0].content", "text")
+    >>> refuse_elsewhere({"text": "hi"}, "messages[0].content", "text")
+    Traceback (most recent call last):
+    unabridged.errors.FormatError: messages[0].content: expected text, got nothing, but `text`; \
+with that it is the form of another API or framework
+    """
+    found = [f"`{word(str(key))}`" for key in keys if nameless or key in _ELSEWHERE][:_SEVERAL]
+    if not found:
+        return
+    others = " and ".join(found)
+    msg = f"{short(where)}: expected {wish}, got nothing, but {others}"
+    msg += "; with that it is the form of another API or framework"
+    raise FormatError(msg)
+
+
 def foreign(turn: object) -> _Framework | None:
     """
     The framework whose message *turn* clearly is, a dict or an object; None for any other.
@@ -123,19 +147,21 @@ def _is_common(turn: dict[str, Any]) -> bool:
     Whether the turn is like most that APIs have, and need not be looked at any further.
     """
     keys = turn.keys()
+    if type(turn.get("content")) is str and _TELLING.isdisjoint(keys):
+        return turn.get("role") not in _STEPS
     if "parts" in keys:
         parts = turn["parts"]
         if type(parts) is not list or not keys <= _CONTENT or turn.get("role") not in _SPEAKERS:
             return False
         return all(type(part) is dict and part.keys() <= _GEMINI for part in parts)
-    if keys <= _PLAIN:
+    if keys <= _PLAIN and turn.get("role") not in _STEPS:
         content = turn.get("content")
         if type(content) is list:
             return all(type(block) is dict and _is_block(block) for block in content)
         return content is None or type(content) is str
 
     kind = turn.get("type")
-    return type(kind) is str and kind in _ITEMS
+    return type(kind) is str and kind in _ITEMS and "object" not in keys
 
 
 def _is_block(block: dict[str, Any]) -> bool:
@@ -294,13 +320,26 @@ def _is_mcp(keys: _Keys) -> bool:
 
 
 def _is_adk_event(keys: _Keys) -> bool:
-    told = "invocation_id" in keys or "invocationId" in keys or "author" in keys
+    author = isinstance(keys.get("author"), str)
+    told = "invocation_id" in keys or "invocationId" in keys or author
 
     return told and "parts" in _keys(keys.get("content"))
 
 
+def _is_export(keys: _Keys) -> bool:
+    return isinstance(keys.get("author"), dict) and "content_type" in _keys(keys.get("content"))
+
+
+def _is_smolagents(keys: _Keys) -> bool:
+    return _word(keys.get("role")) in _STEPS and "content" in keys
+
+
+def _is_realtime(keys: _Keys) -> bool:
+    return keys.get("object") == "realtime.item"
+
+
 def _is_camel_case(keys: _Keys) -> bool:
-    return "role" in keys and ("toolCalls" in keys or "toolCallId" in keys)
+    return "role" in keys and not _CAMEL.isdisjoint(keys)
 
 
 def _is_cohere(keys: _Keys) -> bool:
@@ -344,6 +383,9 @@ _FRAMEWORKS = (
         "its to_openai_dict_format() makes what openai_chat.load reads",
     ),
     _Framework("a thread of OpenAI's Assistants", _is_thread_message, _BUILD),
+    _Framework("OpenAI's Realtime API", _is_realtime, _BUILD),
+    _Framework("an export of ChatGPT", _is_export, _BUILD),
+    _Framework("smolagents", _is_smolagents, _BUILD),
     _Framework("the Model Context Protocol", _is_mcp, _BUILD),
     _Framework(
         "Google's ADK, an event",

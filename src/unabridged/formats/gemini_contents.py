@@ -6,6 +6,7 @@ from typing import Any
 
 from unabridged.errors import FormatError
 from unabridged.formats.extras import Keys, refuse
+from unabridged.formats.foreign import refuse_elsewhere
 from unabridged.formats.gemini_calls import read_call, read_common_call, write_call
 from unabridged.formats.gemini_keys import kept, own
 from unabridged.formats.gemini_names import Names, is_made
@@ -63,6 +64,8 @@ def read_parts(keys: Keys, names: Names, shape: Keys, where: str) -> tuple[Part,
             f"{where}.parts: expected a list, got nothing; with `content` it is another API's form"
         )
         raise FormatError(msg)
+    if parts is ...:
+        refuse_elsewhere(keys, f"{where}.parts", "a list", nameless="role" in shape)
     shape["parts"] = "missing" if parts is ... else "null"
 
     return ()

@@ -23,6 +23,7 @@ from unabridged.formats.gemini_keys import (
 )
 from unabridged.formats.media import from_data_url, media_type_of, out_of_reach
 from unabridged.messages import Audio, Document, Image
+from unabridged.text import word
 
 __all__ = ["Media", "media_left_out", "read_media", "spoken", "write_media"]
 
@@ -72,7 +73,7 @@ def _fault(part: Media) -> str:
     if reason:
         return f"{what}: {reason}"
     if media_type and _kind(media_type) is not type(part):
-        return f"{what} of the type {media_type}: Gemini takes none"
+        return f"{what} of the type {word(media_type)}: Gemini takes none"
 
     return ""
 

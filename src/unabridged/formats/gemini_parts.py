@@ -42,6 +42,7 @@ from unabridged.messages import (
     ToolResult,
 )
 from unabridged.parts import quick_text
+from unabridged.text import word
 
 __all__ = [
     "NAME",
@@ -111,7 +112,11 @@ def left_out(part: Part, role: str) -> str:  # noqa: ARG001  the mender asks eve
         case Reasoning():
             return "" if "as" in own(part.extra) else "reasoning of another provider"
         case Opaque():
-            return "" if part.provider == NAME else f"a part that only {part.provider} understands"
+            return (
+                ""
+                if part.provider == NAME
+                else f"a part that only {word(part.provider)} understands"
+            )
         case Image() | Audio() | Document():
             return media_left_out(part)
         case never:

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from unabridged.formats.extras import Extras
 from unabridged.json_values import Json, json_of
-from unabridged.messages import Opaque, Part, Reasoning, ToolResult
+from unabridged.messages import Opaque, Part, Reasoning, Text, ToolResult
 from unabridged.parts import NO_JSON, Content
 
 __all__ = ["less", "marks_of", "may_be_marked", "with_marks"]
@@ -28,6 +28,8 @@ def marks_of(part: Part, provider: str) -> tuple[str, ...]:
     (('5m',), ())
     """
     inner: tuple[str, ...] = ()
+    if type(part) is Text and not part.extra:
+        return inner
     if isinstance(part, ToolResult):
         inner = tuple([mark for one in part.content for mark in marks_of(one, provider)])
     mark = _mark(part, provider)

@@ -12,6 +12,7 @@ from typing import Any
 from unabridged.formats.bedrock_bytes import write_opaque
 from unabridged.formats.gemini_keys import whole
 from unabridged.messages import Audio, Document, Image, Opaque, Part
+from unabridged.text import word
 
 __all__ = ["fault_of"]
 
@@ -35,7 +36,7 @@ def fault_of(part: Part, provider: str) -> str:
         if (
             _is_bare_url(part.url)
             or _is_bare_url(part.data)
-            or not (part.data or part.url or part.file or getattr(part, "text", ""))
+            or not (_has(part.data) or _has(part.url) or part.file or getattr(part, "text", ""))
         ):
             return f"{what} {_NOTHING}"
         return f"{what} holds what is no base64" if part.data and _is_no_base64(part.data) else ""
@@ -57,6 +58,10 @@ def _is_bare_url(url: object) -> bool:
     return isinstance(url, str) and url.startswith("data:") and not url.partition(",")[2]
 
 
+def _has(data: object) -> bool:
+    return bool(data) and not (isinstance(data, str) and data.isspace())
+
+
 def _is_no_base64(data: str) -> bool:
     return not data.isascii() or bool(data.encode().translate(None, _BASE64))
 
@@ -66,7 +71,7 @@ def _chat(part: Mapping[str, Any]) -> str:
         case {"type": "image_url" | "document_url" as kind}:
             inner = part.get(kind)
             url = inner.get("url") if isinstance(inner, dict) else inner
-            return "" if url and not _is_bare_url(url) else f"{kind} {_NOTHING}"
+            return "" if _has(url) and not _is_bare_url(url) else f"{kind} {_NOTHING}"
         case {"type": "input_audio"}:
             return "" if _of(part, "input_audio", "data") else f"input_audio {_NOTHING}"
         case {"type": "file"}:
@@ -79,7 +84,7 @@ def _of(part: Mapping[str, Any], key: str, *sources: str) -> bool:
     if not isinstance(inner, dict):
         return bool(inner)
 
-    return any(inner.get(source) and not _is_bare_url(inner[source]) for source in sources)
+    return any(_has(inner.get(source)) and not _is_bare_url(inner[source]) for source in sources)
 
 
 def _responses(part: Mapping[str, Any]) -> str:
@@ -107,7 +112,7 @@ def _anthropic(block: Mapping[str, Any]) -> str:
         case {"type": "base64", "media_type": str(media_type)} if (
             kind == "image" and media_type not in _PICTURES
         ):
-            return f"{kind} of the type {media_type[:40]}: Anthropic takes JPEG, PNG, GIF and WebP"
+            return f"{kind} of the type {word(media_type)}: Anthropic takes JPEG, PNG, GIF and WebP"
     return ""
 
 

@@ -22,6 +22,7 @@ from unabridged.formats.rules_of_content import (
 )
 from unabridged.formats.turns import Turn, as_seen, calls_in, pairs_of, sent
 from unabridged.messages import Content, Document, Part, Text, ToolCall, ToolResult
+from unabridged.text import brief, word
 
 __all__ = [
     "fill_blanks",
@@ -56,7 +57,7 @@ def fit_ids(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:
     for (at, place), id_ in fresh.items():
         old = turns[at].message.parts[place]
         if isinstance(old, ToolCall):
-            text = f"the call `{old.id}` goes as `{id_}`, and so does its result"
+            text = f"the call `{word(old.id)}` goes as `{word(id_)}`, and so does its result"
             report.append(Mend("renamed", turns[at].seqs[place], text))
     fresh |= {result: fresh[call] for result, call in pairs_of(turns).items() if call in fresh}
 
@@ -116,7 +117,7 @@ def fit_names(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn
         if api.tool_name.fullmatch(call.name):
             return call
         name = _fit_name(call.name, api)
-        report.append(Mend("renamed", seq, f"the function {call.name!r} goes as {name!r}"))
+        report.append(Mend("renamed", seq, f"the function {brief(call.name)} goes as {name!r}"))
         return evolve(call, name=name)
 
     mended = [_with_calls(turn, fitted) for turn in turns]
@@ -157,9 +158,9 @@ def wrap_arguments(turns: list[Turn], api: Provider, report: list[Mend]) -> list
             return call
         found = loaded(call.arguments)
         if not call.arguments.strip():
-            report.append(Mend("filled", seq, f"the call `{call.id}` has no arguments: {{}}"))
+            report.append(Mend("filled", seq, f"the call `{word(call.id)}` has no arguments: {{}}"))
             return evolve(call, arguments="{}")
-        report.append(Mend("wrapped", seq, f"the arguments of `{call.id}` go in an object"))
+        report.append(Mend("wrapped", seq, f"the arguments of `{word(call.id)}` go in an object"))
         return evolve(call, arguments={"arguments": call.arguments if found is None else found})
 
     return [_with_calls(turn, wrapped) for turn in turns]
@@ -193,7 +194,7 @@ def fit_speakers(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
             mended.append(turn)
             continue
         fitted = re.sub(r"[\s<|\\/>]", "_", name)[:64] or None
-        report.append(Mend("renamed", turn.seq, f"the speaker {name!r} goes as {fitted!r}"))
+        report.append(Mend("renamed", turn.seq, f"the speaker {brief(name)} goes as {fitted!r}"))
         mended.append(evolve(turn, message=evolve(turn.message, name=fitted)))
 
     return mended
@@ -346,7 +347,7 @@ def tell_left_out(turns: list[Turn], api: Provider, report: list[Mend]) -> list[
                 report.extend([Mend("left out", seq, text)] if lost else [])
         name = turn.message.name
         if name and turn.side != "tool" and api.speaker is None:
-            text = f"the speaker's name {name!r}: {api.title} has no field for it"
+            text = f"the speaker's name {brief(name)}: {api.title} has no field for it"
             report.append(Mend("left out", turn.seq, text))
 
     return turns

@@ -20,6 +20,7 @@ from unabridged.formats.chat_write import write_message
 from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.turns import Turn, pairs_of
 from unabridged.messages import Message, Part, ToolCall, ToolResult
+from unabridged.text import word
 
 __all__ = ["match_functions", "modern_calls", "stored_functions"]
 
@@ -55,11 +56,9 @@ def stored_functions(turns: list[Turn], api: Provider, report: list[Mend]) -> li
 
 
 def _is_stored(message: Message) -> bool:
-    if message.tool_results:
-        return False
     if message.role == "function":
-        return True
-    if "function_call" not in message.extra.text or message.tool_calls:
+        return not message.tool_results
+    if "function_call" not in message.extra.text or message.tool_calls or message.tool_results:
         return False
 
     return isinstance(own(message.extra).get("keys", {}).get("function_call"), dict)
@@ -119,7 +118,7 @@ def match_functions(turns: list[Turn], api: Provider, report: list[Mend]) -> lis
         told = as_function_result(result, call.name) if is_function(call) else as_tool(result)
         parts[place] = told
         mended[at] = mended[at].saying(parts)
-        text = f"the result of `{call.id}` takes the form of its call"
+        text = f"the result of `{word(call.id)}` takes the form of its call"
         report.append(Mend("worded", turns[at].seqs[place], text))
 
     return mended

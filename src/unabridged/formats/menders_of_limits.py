@@ -13,9 +13,11 @@ from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.rules_of_limits import marks_that_stay
 from unabridged.formats.rules_of_media import FORMS
 from unabridged.formats.turns import Turn, sent
-from unabridged.messages import Part, Text, ToolCall, ToolResult
+from unabridged.messages import Part, Reasoning, Text, ToolCall, ToolResult
 
 __all__ = ["few_marks", "sound_media"]
+
+_TOLD = (Text, ToolCall, Reasoning)
 
 
 def few_marks(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn]:
@@ -31,9 +33,9 @@ def few_marks(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Turn
     found = [
         (mark, part, turn.seqs[place])
         for turn in turns
-        for place in sent(turn, api.left_out)
-        for part in turn.message.parts[place : place + 1]
+        for place, part in enumerate(turn.message.parts)
         for mark in marks_of(part, api.name)
+        if not api.left_out(part, turn.message.role)
     ]
     stay = marks_that_stay([(mark, may_be_marked(part)) for mark, part, _ in found])
     if stay == [mark for mark, _, _ in found]:
@@ -85,12 +87,12 @@ def sound_media(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Tu
 
 def _is_told(part: Part) -> bool:
     """
-    Whether it holds words and calls alone, as most parts do.
+    Whether it holds words, thoughts and calls alone, as most parts do.
     """
     if type(part) is ToolResult:
         return all(type(inner) is Text for inner in part.content)
 
-    return type(part) is Text or type(part) is ToolCall
+    return type(part) in _TOLD
 
 
 def _sound(turn: Turn, api: Provider, report: list[Mend]) -> Turn:

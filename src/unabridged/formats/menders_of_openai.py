@@ -10,7 +10,12 @@ from attrs import evolve
 from unabridged.formats.chat_parts import NAME
 from unabridged.formats.marks import less
 from unabridged.formats.provider import Mend, Provider
-from unabridged.formats.rules_of_openai import calls_nothing, content_is_there, has_no_output
+from unabridged.formats.rules_of_openai import (
+    calls_nothing,
+    content_is_there,
+    has_no_output,
+    says_how,
+)
 from unabridged.formats.turns import Turn, as_seen
 from unabridged.messages import Part, ToolResult
 
@@ -48,7 +53,9 @@ def fill_content(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
     """
     mended: list[Turn] = []
     for turn in turns:
-        if not any(content_is_there(as_seen([turn], api.left_out), api)):
+        if not says_how(turn.message) or not any(
+            content_is_there(as_seen([turn], api.left_out), api)
+        ):
             mended.append(turn)
             continue
         parts: tuple[Part, ...] = tuple(

@@ -15,6 +15,7 @@ from unabridged.formats.rules_of_order import spoken_from
 from unabridged.formats.turns import Turn, as_seen, calls_in, pairs_of, sent
 from unabridged.log.hosted import answer_in, words_in
 from unabridged.messages import Image, Message, Opaque, Part, Text, ToolResult, user
+from unabridged.text import brief, short, word
 
 __all__ = [
     "bridge_results",
@@ -28,6 +29,7 @@ __all__ = [
     "word_system",
 ]
 
+_SHOWN = 80  # letters of an id, in the words that a result becomes
 BRIDGE = "(Results noted.)"
 OPENING = "(The assistant speaks first.)"
 
@@ -47,7 +49,7 @@ def known_roles(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Tu
             continue
         message = evolve(turn.message, role=turn.side)
         mended.append(evolve(turn, message=message))
-        text = f"the role {turn.message.role!r} goes as {turn.side!r}"
+        text = f"the role {brief(turn.message.role)} goes as {turn.side!r}"
         report.append(Mend("role", turn.seq, text))
 
     return mended
@@ -88,7 +90,7 @@ def word_orphans(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
                 again = part.call_id in called
                 told = _told(part, again=again)
                 why = "which is answered already" if again else "whose call is not there"
-                text = f"the result of `{part.call_id}`, {why}, goes as text"
+                text = f"the result of `{word(part.call_id)}`, {why}, goes as text"
                 report.append(Mend("worded", turn.seqs[place], text))
             parts.extend(told)
             seqs.extend([turn.seqs[place]] * len(told))
@@ -101,9 +103,10 @@ def word_orphans(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
 
 
 def _told(result: ToolResult, *, again: bool) -> tuple[Part, ...]:
-    head = f"[result of `{result.call_id}`, a call that is no longer here]"
+    name = short(result.call_id, _SHOWN)
+    head = f"[result of `{name}`, a call that is no longer here]"
     if again:
-        head = f"[a later result of `{result.call_id}`, a call that has an earlier one above]"
+        head = f"[a later result of `{name}`, a call that has an earlier one above]"
     # an item that answers the call would be sent as the orphan that it is
     parts = [_worded(part) if answer_in(part) else part for part in result.content]
     words = "".join(part.text for part in parts if isinstance(part, Text))
@@ -166,7 +169,7 @@ def home_results(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
             for there, places in sorted(guests.get(at, {}).items())
         )
     for id_, seq in moved:
-        report.append(Mend("moved", seq, f"the result of `{id_}` goes right after its call"))
+        report.append(Mend("moved", seq, f"the result of `{word(id_)}` goes right after its call"))
 
     return mended
 

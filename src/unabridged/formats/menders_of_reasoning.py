@@ -18,6 +18,7 @@ from unabridged.formats.rules_of_reasoning import (
 )
 from unabridged.formats.turns import Turn, as_seen, sent
 from unabridged.messages import Part, Reasoning, ToolCall
+from unabridged.text import word
 
 __all__ = ["free_items", "sign_calls"]
 
@@ -53,7 +54,7 @@ def free_items(turns: list[Turn], api: Provider, report: list[Mend]) -> list[Tur
                 used.add(id_)
     loose = {(at, n) for at, n in loose if without_id(seen[at].parts[n]) != seen[at].parts[n]}
     for at, place in sorted(loose):
-        text = f"the item `{item_id(seen[at].parts[place])}` goes without its id"
+        text = f"the item `{word(item_id(seen[at].parts[place]))}` goes without its id"
         report.append(Mend("freed", seen[at].seqs[place], text))
 
     mended = _with(turns, loose, api, without_id)

@@ -30,6 +30,8 @@ def leave_unsigned(turns: list[Turn], api: Provider, report: list[Mend]) -> list
     >>> anthropic.request(anthropic.load(turns))["messages"][1]
     {'role': 'assistant', 'content': 'Hello.'}
     """
+    if not any(is_unsigned(part) for turn in turns for part in turn.message.parts):
+        return turns
     start = running_loop(as_seen(turns, api.left_out))
     places = [at for at, turn in enumerate(turns) if sent(turn, api.left_out) or not turn.seqs]
     end = places[start] if start < len(places) else len(turns)
@@ -53,8 +55,10 @@ def leave_empty_thoughts(turns: list[Turn], api: Provider, report: list[Mend]) -
 
 
 def _left(turn: Turn, api: Provider, report: list[Mend], text: str) -> Turn:
-    here = sent(turn, api.left_out)
     wrong = is_unsigned if text.endswith("signature") else is_empty_thought
+    if not any(map(wrong, turn.message.parts)):
+        return turn
+    here = sent(turn, api.left_out)
     gone = {place for place in here if wrong(turn.message.parts[place])}
     if not gone:
         return turn

@@ -132,7 +132,7 @@ def _nine(id_: str, number: int) -> str:
     return letters
 
 
-_ANY_ID = re.compile("[^\ud800-\udfff]{1,64}")
+_ANY_ID = re.compile(r"[^\ud800-\udfff]{1,64}")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _CHAT_SPEAKER = re.compile(r"[^\s<|\\/>]{1,64}")
 
@@ -193,7 +193,7 @@ PROVIDERS = {
                 fill_content,
                 tell_left_out,
             ),
-            call_id=re.compile("[^\ud800-\udfff]{1,40}"),
+            call_id=re.compile(r"[^\ud800-\udfff]{1,40}"),
             tool_name=_NAME,
             speaker=_CHAT_SPEAKER,
             sends_id=chat_functions.sends_id,
@@ -309,7 +309,7 @@ PROVIDERS = {
                 thoughts_hold_something,
             ),
             menders=(leave_empty_thoughts, *_ONE_PROMPT, sign_calls, tell_left_out),
-            call_id=re.compile("[^\ud800-\udfff]+"),
+            call_id=re.compile(r"[^\ud800-\udfff]+"),
             tool_name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
             prompt=True,
             joins=True,

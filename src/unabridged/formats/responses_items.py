@@ -9,6 +9,7 @@ message of a user, a system or a developer is one item.
 from typing import Any
 
 from unabridged.formats.extras import Keys, item_json, refuse
+from unabridged.formats.foreign import refuse_elsewhere
 from unabridged.formats.responses_calls import answer_to, is_call, read_call, write_call
 from unabridged.formats.responses_content import Words, read_all, write, write_all
 from unabridged.formats.responses_parts import NAME, is_item, kept, left_out, own
@@ -103,6 +104,8 @@ def read_client(item: Keys, where: str) -> Message:
     keys = item.copy()
     del keys["role"]
     parts, form = read_all(keys.pop("content", ...), f"{where}.content")
+    if form == "missing":
+        refuse_elsewhere(keys, f"{where}.content", "text or a list of parts")
     shape = {"content": form} if form else {}
     if role not in CLIENT:
         shape["role"] = "kept"

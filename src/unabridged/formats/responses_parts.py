@@ -34,6 +34,7 @@ from unabridged.messages import (
     ToolResult,
 )
 from unabridged.parts import NO_JSON
+from unabridged.text import word
 
 __all__ = [
     "NAME",
@@ -82,7 +83,7 @@ def left_out(part: Part, role: str) -> str:
     """
     match part:
         case Opaque() if part.provider != NAME:
-            return f"what only {part.provider} understands"
+            return f"what only {word(part.provider)} understands"
         case Opaque() if not part.data.text.startswith("{"):
             return "an opaque part that is no object"
         case Reasoning() if own(part.extra).get("as") != "reasoning":

@@ -13,6 +13,7 @@ from unabridged.formats.provider import Provider
 from unabridged.formats.turns import Problem, Seen
 from unabridged.json_values import json_of
 from unabridged.messages import Document, Message, Part, Text, ToolResult
+from unabridged.text import brief, word
 
 __all__ = [
     "ROLES",
@@ -74,7 +75,7 @@ def no_blank_text(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
             if is_blank(part, api):
                 yield Problem("blank text", seq, "a text without words")
             elif isinstance(part, ToolResult) and any(is_blank(p, api) for p in part.content):
-                text = f"the result of `{part.call_id}` has a text without words"
+                text = f"the result of `{word(part.call_id)}` has a text without words"
                 yield Problem("blank text", seq, text)
 
 
@@ -139,7 +140,9 @@ def ids_are_unique(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
             used = set()
         for call, seq in turn.calls:
             if call.id in used and api.sends_id(call):
-                yield Problem("repeated id", seq, f"a call before it has the id `{call.id}` too")
+                yield Problem(
+                    "repeated id", seq, f"a call before it has the id `{word(call.id)}` too"
+                )
             used.add(call.id)
 
 
@@ -162,7 +165,8 @@ def ids_fit(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
         ids += [(result.call_id, seq) for result, seq in turn.results if api.sends_id(result)]
         for id_, seq in ids:
             if not api.call_id.fullmatch(id_):
-                text = f"the id {id_[:80]!r} is not of the form {api.call_id.pattern}"
+                wrong = f"{brief(id_)} is not of the form {api.call_id.pattern}"
+                text = f"the id {wrong}" if id_ else "the id is missing, or empty"
                 yield Problem("bad id", seq, text)
 
 
@@ -183,13 +187,13 @@ def names_fit(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     for turn in seen:
         for call, seq in turn.calls:
             if not api.tool_name.fullmatch(call.name):
-                text = f"the name {call.name[:80]!r} is not of the form {api.tool_name.pattern}"
+                text = f"the name {brief(call.name)} is not of the form {api.tool_name.pattern}"
                 yield Problem("bad name", seq, text)
         name = turn.message.name
         if name is None or api.tool_name.fullmatch(name):
             continue
         if names_function(turn.message, api):
-            text = f"the name {name[:80]!r} is not of the form {api.tool_name.pattern}"
+            text = f"the name {brief(name)} is not of the form {api.tool_name.pattern}"
             yield Problem("bad name", turn.seq, text)
 
 
@@ -221,7 +225,7 @@ def speakers_fit(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
         if api.speaker is None or name is None or names_function(turn.message, api):
             continue
         if not api.speaker.fullmatch(name):
-            text = f"the name {name[:80]!r} is not of the form {api.speaker.pattern}"
+            text = f"the name {brief(name)} is not of the form {api.speaker.pattern}"
             yield Problem("bad speaker", turn.seq, text)
 
 
@@ -240,7 +244,8 @@ def arguments_are_objects(seen: Sequence[Seen], api: Provider) -> Iterator[Probl
     for turn in seen:
         for call, seq in turn.calls:
             if not is_object(call.arguments):
-                text = f"the arguments of `{call.id}` are no JSON object: {call.arguments[:80]!r}"
+                given = brief(call.arguments)
+                text = f"the arguments of `{word(call.id)}` are no JSON object: {given}"
                 yield Problem("bad arguments", seq, text)
 
 
@@ -311,5 +316,5 @@ def roles_are_known(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     """
     for turn in seen:
         if turn.message.role not in ROLES:
-            text = f"no API knows the role {turn.message.role!r}"
+            text = f"no API knows the role {brief(turn.message.role)}"
             yield Problem("unknown role", turn.seq, text)

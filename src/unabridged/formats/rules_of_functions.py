@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from unabridged.formats.chat_functions import is_function, sends_id
 from unabridged.formats.provider import Provider
 from unabridged.formats.turns import Problem, Seen
+from unabridged.text import word
 
 __all__ = ["results_have_the_form"]
 
@@ -33,6 +34,6 @@ def results_have_the_form(seen: Sequence[Seen], api: Provider) -> Iterator[Probl
         for result, seq in turn.results:
             known = legacy.get(result.call_id, is_function(result))
             if known != is_function(result) and (known or not sends_id(result)):
-                text = f"the result of `{result.call_id}` has another form than its call"
+                text = f"the result of `{word(result.call_id)}` has another form than its call"
                 yield Problem("result form", seq, text)
         legacy |= {call.id: is_function(call) for call, _ in turn.calls}

@@ -10,6 +10,7 @@ from unabridged.formats.marks import marks_of, may_be_marked
 from unabridged.formats.provider import Provider
 from unabridged.formats.turns import Problem, Seen
 from unabridged.messages import Document, Image, Part, Text, ToolResult
+from unabridged.text import word
 
 __all__ = [
     "arguments_are_short",
@@ -103,7 +104,7 @@ def arguments_are_short(seen: Sequence[Seen], api: Provider) -> Iterator[Problem
         for call, seq in turn.calls:
             if len(call.arguments) > LONGEST_ARGUMENTS:
                 text = (
-                    f"the arguments of `{call.id}` have {len(call.arguments):,} characters, "
+                    f"the arguments of `{word(call.id)}` have {len(call.arguments):,} characters, "
                     f"{api.title} takes {LONGEST_ARGUMENTS:,}; ClipArguments() shortens them"
                 )
                 yield Problem("long arguments", seq, text)

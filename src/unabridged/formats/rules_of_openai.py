@@ -14,6 +14,7 @@ from unabridged.formats.responses_parts import item_id
 from unabridged.formats.responses_parts import own as own_of_items
 from unabridged.formats.turns import Problem, Seen
 from unabridged.messages import Message, Part, ToolResult
+from unabridged.text import brief
 
 __all__ = [
     "CONTENT_FORMS",
@@ -24,6 +25,7 @@ __all__ = [
     "is_item_id",
     "keys_are_filled",
     "outputs_are_there",
+    "says_how",
 ]
 
 CONTENT_FORMS = ("null", "missing", "list")
@@ -73,7 +75,7 @@ def content_is_there(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     [('no content', 2)]
     """
     for turn in seen:
-        if not _says_how(turn.message):
+        if not says_how(turn.message):
             continue
         for written in write_message(turn.message):
             content = written.get("content")
@@ -83,15 +85,22 @@ def content_is_there(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
                 break
 
 
-def _says_how(message: Message) -> bool:
+def says_how(message: Message) -> bool:
     """
     Whether the message, or a result in it, was loaded with content of a form of its own.
+
+    >>> from unabridged.formats import openai_chat
+    >>> [says_how(one) for one in openai_chat.load([{"role": "user", "content": []}])]
+    [True]
     """
     if message.extra and own(message.extra).get("content") in CONTENT_FORMS:
         return True
-    results = message.tool_results
 
-    return any(own(one.extra).get("content") in CONTENT_FORMS for one in results if one.extra)
+    return any(
+        own(part.extra).get("content") in CONTENT_FORMS
+        for part in message.parts
+        if isinstance(part, ToolResult) and part.extra
+    )
 
 
 def outputs_are_there(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
@@ -146,7 +155,7 @@ def ids_of_items_fit(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
         for part, seq in zip(turn.parts, turn.seqs, strict=True):
             id_ = item_id(part)
             if id_ and not is_item_id(id_):
-                yield Problem("bad item id", seq, f"the id {id_[:80]!r} of an item is not taken")
+                yield Problem("bad item id", seq, f"the id {brief(id_)} of an item is not taken")
 
 
 def is_item_id(id_: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from unabridged.formats.provider import Provider
 from unabridged.formats.turns import Problem, Seen
 from unabridged.messages import ToolResult
+from unabridged.text import word
 
 __all__ = ["paired", "paired_anywhere", "response_count", "results_first"]
 
@@ -39,7 +40,7 @@ def paired(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
             open_calls = {}
         for result, seq in turn.results:
             if not _answers(open_calls, result.call_id):
-                text = f"the result of `{result.call_id}` follows no call with that id"
+                text = f"the result of `{word(result.call_id)}` follows no call with that id"
                 yield Problem("orphan result", seq, text)
         calls = _ids(turn)
         is_next = api.results == "next" and not calls
@@ -76,7 +77,7 @@ def _answers(open_calls: dict[str, list[int]], id_: str) -> bool:
 def _unanswered(open_calls: dict[str, list[int]]) -> Iterator[Problem]:
     for id_, seqs in open_calls.items():
         for seq in seqs:
-            text = f"the call `{id_}` is not followed by its result; Repair() closes it"
+            text = f"the call `{word(id_)}` is not followed by its result; Repair() closes it"
             yield Problem("unanswered call", seq, text)
 
 
@@ -96,7 +97,7 @@ def paired_anywhere(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     for turn in seen:
         for result, seq in turn.results:
             if not _answers(open_calls, result.call_id):
-                text = f"the output of `{result.call_id}` has no call with that id before it"
+                text = f"the output of `{word(result.call_id)}` has no call with that id before it"
                 yield Problem("orphan result", seq, text)
         for id_, seqs in _ids(turn).items():
             open_calls[id_] = seqs + open_calls.get(id_, [])
@@ -123,7 +124,7 @@ def results_first(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
         leading = len(turn.results)
         for part, seq in zip(turn.parts[leading:], turn.seqs[leading:], strict=True):
             if isinstance(part, ToolResult):
-                text = f"the result of `{part.call_id}` stands behind other parts of its turn"
+                text = f"the result of `{word(part.call_id)}` stands behind other parts of its turn"
                 yield Problem("result not first", seq, text)
 
 

@@ -11,6 +11,7 @@ from unabridged.formats.provider import Provider
 from unabridged.formats.responses_parts import item_id, was_led
 from unabridged.formats.turns import Problem, Seen
 from unabridged.messages import Part, Reasoning, ToolCall
+from unabridged.text import word
 
 __all__ = [
     "calls_are_signed",
@@ -228,7 +229,9 @@ def items_are_unique(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
         for part, seq in zip(turn.parts, turn.seqs, strict=True):
             id_ = item_id(part)
             if id_ in used:
-                yield Problem("repeated item", seq, f"an item before it has the id `{id_}` too")
+                yield Problem(
+                    "repeated item", seq, f"an item before it has the id `{word(id_)}` too"
+                )
             if id_:
                 used.add(id_)
 

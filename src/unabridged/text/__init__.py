@@ -3,6 +3,17 @@ Words and texts, and nothing that knows of messages: names, what an error shows 
 """
 
 from unabridged.text.bounds import DEEPEST, TOO_LARGE, bounded, is_small
-from unabridged.text.brief import STEP, brief, cause, said, short
+from unabridged.text.brief import STEP, brief, cause, said, short, word
 
-__all__ = ["DEEPEST", "STEP", "TOO_LARGE", "bounded", "brief", "cause", "is_small", "said", "short"]
+__all__ = [
+    "DEEPEST",
+    "STEP",
+    "TOO_LARGE",
+    "bounded",
+    "brief",
+    "cause",
+    "is_small",
+    "said",
+    "short",
+    "word",
+]

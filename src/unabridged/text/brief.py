@@ -10,7 +10,7 @@ from collections.abc import Collection
 from itertools import islice
 from typing import Any
 
-__all__ = ["STEP", "brief", "cause", "said", "short"]
+__all__ = ["STEP", "brief", "cause", "said", "short", "word"]
 
 LONGEST = 80  # characters
 STEP = 300  # characters of a step, whose repr names it
@@ -59,13 +59,26 @@ def said(value: object, most: int = STEP) -> str:
     r"""
     A text as it stands, on one line; any other value as `brief` shows it.
 
+    Half a character is escaped: a text that holds one cannot be printed.
+
     >>> said("Try\nagain."), said({"code": 1})
     ('Try again.', "{'code': 1}")
     """
     if not isinstance(value, str):
         return brief(value, most)
+    text = " ".join(str.__getitem__(value, slice(0, 2 * most)).split())
 
-    return short(" ".join(str.__getitem__(value, slice(0, 2 * most)).split()), most)
+    return short(text.encode(errors="backslashreplace").decode(), most)
+
+
+def word(value: str) -> str:
+    """
+    An id, a name or a type as it stands, on one line and cut: it may be as long as anything.
+
+    >>> word("call_1"), len(word("c" * 1_000_000))
+    ('call_1', 81)
+    """
+    return said(value, LONGEST)
 
 
 def cause(error: BaseException, *, empty: str | None = None) -> str:

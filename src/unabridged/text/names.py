@@ -270,7 +270,8 @@ def _told(
         do = f"write `{right}`" if right else takes
         return CallError(f"{shown}: there is no `{wrong:.80}`; {do}")
     if len(given) > len(positional) and not many:
-        first = f"the first {len(positional)}" if positional else "none"
+        most = len(positional)
+        first = {0: "none", 1: "only the first"}.get(most, f"the first {most}")
         return CallError(
             f"{shown}: {takes}, and {first} of them without a name; got {len(given)} so"
         )
