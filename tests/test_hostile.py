@@ -339,6 +339,23 @@ class TestRecall:
         assert len(recall(chat()).answer(ToolCall("c", "x" * 10**6, "{}")).text) < LONG
 
 
+class TestContexts:
+    @pytest.mark.parametrize("bad", [*ENDLESS.values(), *ODD.values()], ids=[*ENDLESS, *ODD])
+    def test_refuse_a_prefix_and_names_that_are_none(self, bad: Any):
+        """
+        What is taken is a result's `prefix`, and a dict of roles.
+        """
+        refused(lambda bad: chat().context(previous=bad), bad)
+        refused(lambda bad: chat().context().text(names=bad), bad)
+
+    @pytest.mark.parametrize("bad", [*ENDLESS.values(), *ODD.values()], ids=[*ENDLESS, *ODD])
+    def test_recall_answers_calls_alone(self, bad: Any):
+        """
+        A provider's own dict is none.
+        """
+        assert isinstance(refused(recall(chat()).answer, bad), ConfigError)
+
+
 class TestModels:
     def test_an_error_shows_the_beginning_of_a_megabyte(self):
         """

@@ -41,6 +41,7 @@ _MODEL_PARTS = frozenset(
     {"tool-call", "tool-result", "tool-approval-request", "tool-approval-response"}
 )
 _A2A_ROLES = frozenset({"agent", "ROLE_AGENT", "ROLE_USER", "ROLE_UNSPECIFIED"})
+_MISSING = object()
 _READ = (
     *("role", "content", "parts", "kind", "part_kind", "type", "blocks", "block_type", "contents"),
     *("additional_kwargs", "source", "_role", "_content", "meta", "message_id", "messageId"),
@@ -155,10 +156,19 @@ def _keys(value: object) -> _Keys:
         return value
     if value is None or isinstance(value, str | bytes | int | float | list | tuple):
         return {}
-    missing = object()
-    read = ((name, getattr(value, name, missing)) for name in _READ)
+    read = ((name, _attribute(value, name)) for name in _READ)
 
-    return {name: found for name, found in read if found is not missing and not callable(found)}
+    return {name: found for name, found in read if found is not _MISSING and not callable(found)}
+
+
+def _attribute(value: object, name: str) -> object:
+    """
+    An attribute; one that raises when it is read tells as little as one that is not there.
+    """
+    try:
+        return getattr(value, name, _MISSING)
+    except Exception:  # noqa: BLE001  an object of others
+        return _MISSING
 
 
 def _each(value: object) -> Iterable[_Keys]:
