@@ -18,6 +18,7 @@ from tests.formats.test_hostile import ENDLESS, LONG, ODD, Hostile
 from unabridged import (
     AsyncMemory,
     Audio,
+    Budget,
     Document,
     Image,
     Memory,
@@ -26,8 +27,10 @@ from unabridged import (
     Opaque,
     Over,
     Reasoning,
+    Share,
     Summarize,
     Text,
+    TokenBudget,
     ToolCall,
     ToolResult,
     Window,
@@ -337,6 +340,56 @@ class TestRecall:
         The beginning of it.
         """
         assert len(recall(chat()).answer(ToolCall("c", "x" * 10**6, "{}")).text) < LONG
+
+
+class TestContexts:
+    @pytest.mark.parametrize("bad", [*ENDLESS.values(), *ODD.values()], ids=[*ENDLESS, *ODD])
+    def test_refuse_a_prefix_and_names_that_are_none(self, bad: Any):
+        """
+        What is taken is a result's `prefix`, and a dict of roles.
+        """
+        refused(lambda bad: chat().context(previous=bad), bad)
+        refused(lambda bad: chat().context().text(names=bad), bad)
+
+    @pytest.mark.parametrize("bad", [*ENDLESS.values(), *ODD.values()], ids=[*ENDLESS, *ODD])
+    def test_recall_answers_calls_alone(self, bad: Any):
+        """
+        A provider's own dict is none.
+        """
+        assert isinstance(refused(recall(chat()).answer, bad), ConfigError)
+
+
+class TestNumbers:
+    @pytest.mark.parametrize("number", [2**63, 10**5_000], ids=["just", "far"])
+    def test_are_said_to_be_too_large(self, number: int):
+        """
+        "An int of 1 or more" would be wrong: it is one.
+        """
+        memory = chat()
+        acts: list[Act] = [
+            Window,
+            TokenBudget,
+            lambda bad: Share(0, priority=bad),
+            Budget,
+            lambda bad: Memory(retry_after=bad),
+            lambda bad: memory.entries(before=bad),
+            lambda bad: memory.view(at=bad),
+            lambda bad: memory.fetch("1", start=bad),
+            lambda bad: memory.fetch("1", length=bad),
+            lambda bad: memory.context().why(bad),
+        ]
+        for act in acts:
+            assert str(refused(act, number)).endswith(", which is too large")
+
+    def test_of_one_character(self):
+        """
+        In the singular.
+        """
+        memory = Memory()
+        memory.append(user("a"))
+
+        with pytest.raises(ConfigError, match="has 1 character, so `start` cannot be 2"):
+            memory.fetch("1", start=2)
 
 
 class TestModels:

@@ -18,7 +18,7 @@ from unabridged.text import brief
 from unabridged.thread.deletions import TRIES, begun_anew
 from unabridged.work import Calls, Do, whole
 
-__all__ = ["How", "fork", "not_whole", "pin", "revert", "take_out"]
+__all__ = ["How", "fork", "not_given", "not_whole", "pin", "revert", "take_out"]
 
 How: TypeAlias = Literal["retract", "rewind", "clear"]
 
@@ -170,6 +170,16 @@ def not_whole(thread: str, lost: Span) -> str:
     return (
         f"thread {brief(thread)}: the store deleted the entries {lost} (retain=), "
         "so its records cannot be replayed; keep all, or copy the messages"
+    )
+
+
+def not_given(thread: str, records: Span) -> str:
+    """
+    That records which a thread must have are hidden by damage.
+    """
+    return (
+        f"thread {brief(thread)}: the store does not give the records {records}, which its state "
+        "says are there; `store.verify()` says more"
     )
 
 

@@ -10,7 +10,7 @@ from unabridged.broken import broken
 from unabridged.errors import ConfigError
 from unabridged.records import Change, Drop, Fold, Hold, Insert
 from unabridged.spans import Span
-from unabridged.text import TOO_LARGE, brief
+from unabridged.text import TOO_LARGE, got
 from unabridged.views import View
 from unabridged.writable import written
 
@@ -25,7 +25,7 @@ def reason_lines(before: View, changes: Iterable[Change], after: View, seq: int)
     Why entry *seq* is or is not in the view *after*: the log's reasons, then each change's.
     """
     if not isinstance(seq, int) or isinstance(seq, bool) or abs(seq) >= TOO_LARGE:
-        msg = f"why: expected the number of an entry (int), got {brief(seq)}"
+        msg = f"why: expected the number of an entry (int), {got(seq)}"
         raise ConfigError(msg)
     if not 0 < seq <= before.log.seq:
         yield f"entry {seq}: the log has no such entry, it ends at {before.log.seq}"

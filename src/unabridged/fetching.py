@@ -18,7 +18,7 @@ from unabridged.originals import original
 from unabridged.records import Entry
 from unabridged.spans import Span
 from unabridged.states import ThreadState
-from unabridged.text import TOO_LARGE, brief
+from unabridged.text import TOO_LARGE, brief, got
 from unabridged.work import Do, Work
 
 __all__ = ["Excerpt", "Findings", "fetch", "find"]
@@ -115,7 +115,8 @@ def fetch(  # noqa: PLR0913  what is wanted of it
         raise ConfigError(msg)
     text = original(entry.message, known.part)
     if start > len(text):
-        msg = f"fetch: '{known}' has {len(text)} characters, so `start` cannot be {start}"
+        told = "1 character" if len(text) == 1 else f"{len(text)} characters"
+        msg = f"fetch: '{known}' has {told}, so `start` cannot be {start}"
         raise ConfigError(msg)
     stop = len(text) if length is None else min(len(text), start + length)
     found = Found([], 0, stop, 0) if find is None else occurrences(text, find, start, stop)
@@ -379,7 +380,7 @@ def _names(exclude: object) -> tuple[str, ...]:
 
 def _number(name: str, number: object, *, least: int = 0, most: int | None = None) -> None:
     sound = isinstance(number, int) and not isinstance(number, bool)
-    if not sound or not least <= number <= (TOO_LARGE if most is None else most):  # type: ignore[operator]
+    if not sound or not least <= number <= (TOO_LARGE - 1 if most is None else most):  # type: ignore[operator]
         much = "or more" if most is None else f"to {most}"
-        msg = f"{name} takes an int of {least} {much}, got {brief(number)}"
+        msg = f"{name} takes an int of {least} {much}, {got(number)}"
         raise ConfigError(msg)

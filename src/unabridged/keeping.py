@@ -16,6 +16,7 @@ from unabridged import deciding
 from unabridged.differences import Diff, Seen, difference
 from unabridged.errors import (
     ConfigError,
+    CorruptLogError,
     LogConflictError,
     StoreError,
     UnabridgedError,
@@ -165,7 +166,8 @@ class Keeper(Retriever):
 
     def _view_at(self, at: int) -> Work[View]:
         state = yield from self._whole()
-        records = yield Do("read", (self.thread,), {"before": min(at, state.rec) + 1})
+        upto = min(at, state.rec)
+        records = yield from self._records(upto, before=upto + 1)
         loaded = Loaded(evolve(rebuilt(records), id=state.incarnation))
         loaded.take((yield Do("entries", (self.thread, loaded.state.standing))))
 
@@ -298,11 +300,30 @@ class Keeper(Retriever):
 
         Raises:
             StoreError: the store has deleted entries, so the records are not whole.
+            CorruptLogError: the store does not give all of them.
         """
-        yield from self._whole()
-        records = yield Do("read", (self.thread,))
+        return (yield from self._of_one(self._to_dict))
+
+    def _to_dict(self) -> Work[dict[str, Any]]:
+        state = yield from self._whole()
+        records = yield from self._records(state.rec)
 
         return snapshot(self.thread, records)
+
+    def _records(self, upto: int, *, before: int | None = None) -> Work[Sequence[Record]]:
+        """
+        The records 1 to *upto*, and those after them that come before the record *before*.
+
+        A damaged index can hide some without a word; what is made of the rest would be
+        another conversation.
+        """
+        records: Sequence[Record] = yield Do("read", (self.thread,), {"before": before})
+        missing = Span.between(1, upto) - Span.of(record.rec for record in records)
+        if missing:
+            yield from self._whole()  # deleted meanwhile, not damaged
+            raise CorruptLogError(deciding.not_given(self.thread, missing))
+
+        return records
 
     def _whole(self) -> Work[ThreadState]:
         state = yield from self._state()

@@ -12,7 +12,7 @@ from unabridged.errors import BudgetError, ConfigError
 from unabridged.json_values import json_of
 from unabridged.records import Drop, Note
 from unabridged.results import TrimResult
-from unabridged.text import STEP, TOO_LARGE, brief
+from unabridged.text import STEP, TOO_LARGE, brief, got
 from unabridged.views import View
 
 __all__ = [
@@ -59,7 +59,7 @@ limit, got 0
             none = ", or None for no limit" if optional else ""
             msg = (
                 f"{type(instance).__name__}: `{attribute.name}` must be an int of {least} or "
-                f"more{none}, got {brief(value)}"
+                f"more{none}, {got(value)}"
             )
             raise ConfigError(msg)
 

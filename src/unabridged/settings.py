@@ -17,7 +17,7 @@ from unabridged.retrieving import Wish
 from unabridged.running import AskFunction, Request, SearchFunction, window_of
 from unabridged.steps import is_async
 from unabridged.stores.paths import path_of
-from unabridged.text import STEP, TOO_LARGE, brief
+from unabridged.text import STEP, TOO_LARGE, brief, got
 from unabridged.text.digests import digests
 from unabridged.thread.attributes import Attributes
 from unabridged.thread.budgets import refuse_shares, unheld
@@ -73,7 +73,7 @@ class Settings(Attributes):
         if retry_after is not None and not (number and 0 <= retry_after < TOO_LARGE):
             msg = (
                 "retry_after= must be a number of retrievals, 0 (ask again at the next one) or "
-                f"more, got {brief(retry_after)}"
+                f"more, {got(retry_after)}"
             )
             raise ConfigError(msg)
         if count is not None and is_async(count):

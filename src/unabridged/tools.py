@@ -160,6 +160,12 @@ class _Tool:
         """
         The arguments of a call as a model wrote them.
         """
+        if not isinstance(call, ToolCall):
+            msg = (
+                f"{self.name}.answer: expected a ToolCall, got {type(call).__name__}; "
+                "`formats.*.reply` makes messages of a response, and these have `calls`"
+            )
+            raise ConfigError(msg)
         if call.name != self.name:
             msg = f"there is no tool `{plain(call.name)}` here; this one is `{self.name}`"
             raise _Mistake(msg)

@@ -9,6 +9,7 @@ from typing import cast
 from attrs import evolve, field, frozen
 
 from unabridged.codec_messages import message_data
+from unabridged.errors import ConfigError
 from unabridged.explained import explanation, reason_lines
 from unabridged.items import Item
 from unabridged.json_values import json_text
@@ -16,6 +17,7 @@ from unabridged.messages import Message
 from unabridged.overrun import Overrun
 from unabridged.records import Change, Compacted, Note
 from unabridged.states import PINNED_ROLES
+from unabridged.text import brief
 from unabridged.text.digests import digest, digests, written_digests
 from unabridged.tokens import exact, kept
 from unabridged.usage import Usage
@@ -224,6 +226,9 @@ class TrimResult:
         """
         The messages as lines of text; *names* words the roles, as in `{"user": "Human"}`.
         """
+        if names is not None and not isinstance(names, Mapping):
+            msg = f"text: `names` is a dict of roles, as in {{'user': 'Human'}}, got {brief(names)}"
+            raise ConfigError(msg)
         names = names or {}
         return "\n".join(
             names.get(message.role, message.role) + str(message).removeprefix(message.role)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from unabridged.contract import Yielded
 from unabridged.endpoints import Count
 from unabridged.errors import ConfigError
-from unabridged.text import TOO_LARGE, brief
+from unabridged.text import TOO_LARGE, got
 from unabridged.trim_result import TrimResult
 
 __all__ = ["Calls", "Do", "Locked", "Outcome", "Work", "replayed", "whole"]
@@ -86,5 +86,5 @@ def whole(number: object, name: str, *, needed: bool = False) -> None:
     if number is None and not needed:
         return
     if not isinstance(number, int) or isinstance(number, bool) or abs(number) >= TOO_LARGE:
-        msg = f"{name}: expected the number of an entry or record (int), got {brief(number)}"
+        msg = f"{name}: expected the number of an entry or record (int), {got(number)}"
         raise ConfigError(msg)

@@ -475,3 +475,37 @@ class TestErrors:
             FORMATS["responses"].reply({"output": [{"id": "x"}]})
 
         assert json.dumps(REPLIES)
+
+
+class TestObjects:
+    """
+    Objects that raise when they are asked for what tells another framework's messages.
+    """
+
+    @pytest.mark.parametrize("name", FORMATS)
+    @pytest.mark.parametrize(
+        "turn",
+        [
+            Hostile(),
+            {"role": "user", "content": Hostile()},
+            {"role": "user", "content": [Hostile()]},
+            {"role": "user", "parts": [Hostile()]},
+            {"role": "user", "content": {"parts": Hostile()}, "author": "x"},
+        ],
+        ids=["a turn", "its content", "a block", "a part", "what an event holds"],
+    )
+    def test_are_refused_as_all_others(self, name: str, turn: Any):
+        """
+        They are no message of a framework, and no API's form.
+        """
+        with pytest.raises(FormatError):
+            FORMATS[name].load([turn])
+        with pytest.raises(UnabridgedError):
+            FORMATS[name].request(turn)
+
+    def test_are_not_detected(self):
+        """
+        `detect` says what it looked for.
+        """
+        with pytest.raises(FormatError, match=r"messages\[0\]"):
+            detect([Hostile()])

@@ -133,6 +133,21 @@ class TestChecksum:
                 store.read("a")
             assert ("thread 'a': of the records 2 some are missing",) == store.verify().damage
 
+    @pytest.mark.parametrize(
+        ("low", "high", "missing"), [(4, 4, "4"), (1, 1, "1"), (3, 4, "3-4"), (1, 4, "1-4")]
+    )
+    def test_records_that_an_index_hides(self, path, low, high, missing):
+        """
+        Nobody gets the first or the last of a thread left out, as of one that never had them.
+        """
+        filled(path, "1", "2", "3", "4")
+        changed(path, "DELETE FROM records WHERE rec BETWEEN ? AND ?", low, high)
+
+        with Memory.open(path, "a") as memory:
+            for read in (memory.to_dict, lambda: memory.view(at=4), lambda: memory.diff(4)):
+                with pytest.raises(CorruptLogError, match=f"the records {missing}, which"):
+                    read()
+
 
 @pytest.fixture(params=["memory", "file"])
 def store(request, path):

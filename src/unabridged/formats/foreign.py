@@ -182,15 +182,18 @@ def _keys(value: object) -> _Keys:
         return value
     if value is None or isinstance(value, str | bytes | int | float | list | tuple):
         return {}
-    read = ((name, _read(value, name)) for name in _READ)
+    read = ((name, _attribute(value, name)) for name in _READ)
 
     return {name: found for name, found in read if found is not _MISSING and not callable(found)}
 
 
-def _read(value: object, name: str) -> object:
+def _attribute(value: object, name: str) -> object:
+    """
+    An attribute; one that raises when it is read tells as little as one that is not there.
+    """
     try:
         return getattr(value, name, _MISSING)
-    except Exception:  # noqa: BLE001  whoever loads it is told
+    except Exception:  # noqa: BLE001  an object of others
         return _MISSING
 
 
@@ -200,7 +203,7 @@ def _each(value: object) -> Iterable[_Keys]:
 
 def _word(value: object) -> str:
     # roles and kinds may be members of an enumeration
-    found = _read(value, "value")
+    found = _attribute(value, "value")
     if found is _MISSING:
         found = value
 

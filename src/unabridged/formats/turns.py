@@ -150,7 +150,7 @@ def turns_of(messages: Iterable[Message | Item]) -> tuple[Turn, ...]:
     """
     turns: list[Turn] = []
     if not isinstance(messages, Iterable):
-        hint = "; give the result's .view or .messages" if hasattr(messages, "view") else ""
+        hint = "; give the result's .view or .messages" if hasattr(type(messages), "view") else ""
         msg = f"messages: expected messages or a view, got {type(messages).__name__}{hint}"
         raise ConfigError(msg)
     known = messages if isinstance(messages, tuple | list) else each(messages)

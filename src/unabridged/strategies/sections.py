@@ -14,7 +14,7 @@ from unabridged.records import Drop
 from unabridged.results import TrimResult
 from unabridged.sharing import RECALLED, RECENT, SYSTEM, Sharing
 from unabridged.spans import Span
-from unabridged.text import STEP, TOO_LARGE, brief
+from unabridged.text import STEP, TOO_LARGE, brief, got
 from unabridged.text.names import with_named_init
 from unabridged.tokens import TokenCounter, kept
 from unabridged.views import View
@@ -24,7 +24,7 @@ __all__ = ["Sections", "Share"]
 
 def _is_whole(_instance: object, attribute: Any, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= TOO_LARGE:
-        msg = f"Share: `{attribute.name}` must be an int, the highest is first, got {brief(value)}"
+        msg = f"Share: `{attribute.name}` must be an int, the highest is first, {got(value)}"
         raise ConfigError(msg)
 
 

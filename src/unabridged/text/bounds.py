@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from unabridged.errors import JsonError
-from unabridged.text.brief import cause
+from unabridged.text.brief import brief, cause
 
-__all__ = ["DEEPEST", "TOO_LARGE", "bounded", "is_small"]
+__all__ = ["DEEPEST", "TOO_LARGE", "bounded", "got", "is_small"]
 
 DEEPEST = 200  # what any stack can still read
 MOST = 10_000_000  # values, each counted wherever it stands
@@ -58,6 +58,18 @@ def _is_long(outer: Any) -> bool:
     held = outer.values() if type(outer) is dict else outer
 
     return sum(len(inner) for inner in held if type(inner) is str) > MOST
+
+
+def got(value: object) -> str:
+    """
+    The value in an error about a number: of one that no number may reach, that it is too large.
+
+    >>> got("3"), got(2**63)
+    ("got '3'", 'got 9223372036854775808, which is too large')
+    """
+    large = isinstance(value, int) and value >= TOO_LARGE
+
+    return f"got {brief(value)}{', which is too large' if large else ''}"
 
 
 def bounded(value: object, where: str, most: int = MOST) -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 
 from unabridged.errors import ConfigError
+from unabridged.text.brief import brief
 
 __all__ = ["digest", "digests", "written_digests"]
 
@@ -56,6 +57,5 @@ def digests(value: object, where: str) -> tuple[str, ...]:
         if _FORM.fullmatch(letters):
             starts = range(0, len(letters), _LETTERS)
             return tuple([letters[start : start + _LETTERS] for start in starts])
-    shown = repr(value) if isinstance(value, str | int | None) else type(value).__name__
-    msg = f"{where}, got {shown:.80}"
+    msg = f"{where}, got {brief(value)}"
     raise ConfigError(msg)

@@ -9,7 +9,7 @@ from attrs import field, fields, frozen
 
 from unabridged.errors import ConfigError
 from unabridged.messages import Message, Text
-from unabridged.text import TOO_LARGE, brief
+from unabridged.text import TOO_LARGE, brief, got
 from unabridged.text.names import with_named_init
 from unabridged.tokens.counters import TokenCounter
 from unabridged.tokens.definitions import tools as tools_tokens
@@ -32,9 +32,7 @@ def _tokens(_instance: object, attribute: object, value: int) -> None:
     least = 1 if name == "window" else 0
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value < TOO_LARGE:
         text = "the prompt's text or " if name == "system" else ""
-        msg = (
-            f"Budget: `{name}` must be {text}an int of tokens, {least} or more, got {brief(value)}"
-        )
+        msg = f"Budget: `{name}` must be {text}an int of tokens, {least} or more, {got(value)}"
         raise ConfigError(msg)
 
 
