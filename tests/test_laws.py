@@ -170,7 +170,7 @@ summary_options = {
     "replace": flag,
     "role": st.sampled_from(("system", "user", "assistant")),
     "opening": st.sampled_from(("question", "next")),
-    "by": by,
+    "by": st.sampled_from(("blocks", "rounds")),
 }
 total_options = {
     **summary_options,

@@ -225,9 +225,14 @@ def bring(view: View, start: int, places: dict[int, str]) -> None:
 
 def brings(view: View, start: int) -> bool:
     """
-    Whether the block at *start* is one that brings its opener along; instructions do not.
+    Whether the block at *start* is one that brings its opener along.
+
+    Instructions do not, nor what a compaction item begins: it stands for the
+    question too, as for all before it, and its provider reads nothing before it.
     """
-    return view.at(start).message.role not in PINNED_ROLES
+    item = view.at(start)
+
+    return item.pin != "compaction" and item.message.role not in PINNED_ROLES
 
 
 def block_of_opener(view: View, opener: int) -> range:

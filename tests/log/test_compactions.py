@@ -23,7 +23,7 @@ from unabridged import (
     written_back,
 )
 from unabridged.codec_states import state_from_json, state_to_json
-from unabridged.formats import anthropic, openai_responses
+from unabridged.formats import anthropic, mend, openai_responses, problems
 from unabridged.log import is_compaction
 from unabridged.records import Drop
 from unabridged.results import TrimResult, drop, fold, keep
@@ -96,6 +96,32 @@ class TestIsCompaction:
         assert any(map(is_compaction, openai_responses.load([user_item(), item])))
 
 
+class TestRequests:
+    def test_may_open_on_one_where_its_provider_reads_nothing_before_it(self):
+        """
+        Nothing is made up for the Messages API, and nothing is wrong.
+        """
+        memory = thread(rounds=3)
+        memory.append(user("q"))
+        view = memory.context(Window(1)).view
+
+        assert ["assistant", "user"] == [item.message.role for item in view]
+        report = []
+        sent = anthropic.request(view.messages, report=report)["messages"]
+        assert [] == report
+        assert {"type": "compaction", "content": "So far."} == sent[0]["content"][0]
+        assert () == problems(view, "anthropic") == problems(mend(view, "anthropic"), "anthropic")
+
+    def test_of_another_provider_opens_no_request(self):
+        """
+        It is left out there, so a user speaks first as ever.
+        """
+        view = thread(OPENAI, rounds=3).context(Window(2)).view
+
+        assert "user" == anthropic.request(view.messages)["messages"][0]["role"]
+        assert "first message" in [found.rule for found in problems(view, "anthropic")]
+
+
 def user_item():
     return {"type": "message", "role": "user", "content": "hi"}
 
@@ -160,6 +186,52 @@ class TestTheNewest:
         for each in (memory, Memory(memory.store)):
             assert [85, 86, 87, 90, 91] == firsts(each.context(Window(2)).view)
 
+    @pytest.mark.parametrize(
+        "strategy",
+        [
+            Window(2),
+            Window(2, opening="next"),
+            Window(3, count_pins=True),
+            Window(2, replace=True),
+            MaxRounds(1),
+            kept,
+        ],
+        ids=label,
+    )
+    @pytest.mark.parametrize("part", [ANTHROPIC, OPENAI], ids=["anthropic", "openai"])
+    def test_brings_no_question_and_takes_no_room(self, part, strategy):
+        """
+        It stands for its question too, so a cut that keeps it is not over for that.
+        """
+        memory = thread(part)
+        for each in (memory, Memory(memory.store, count=words)):
+            done = each.context(strategy)
+
+            assert [6, 85, 86] == firsts(done.view)
+            assert done.over is None
+
+    def test_leaves_a_window_that_reaches_back_to_it_without_a_gap(self):
+        """
+        Its question would take the place of the first message after it.
+        """
+        memory = thread(rounds=3)
+
+        assert list(range(6, 13)) == firsts(memory.context(Window(6)).view)
+        assert list(range(5, 13)) == firsts(memory.context(Window(7)).view)
+
+    @pytest.mark.parametrize(
+        "strategy",
+        [Window(86), MaxRounds(43), TokenBudget(10_000), Summarize(keep_last=86), MergeRuns()],
+        ids=label,
+    )
+    def test_changes_nothing_where_nothing_is_cut(self, strategy):
+        """
+        What it stands for is still there.
+        """
+        memory = thread()
+
+        assert memory.view().items == memory.context(strategy).view.items
+
     def test_that_is_taken_out_by_hand_leaves(self):
         """
         The one before it is the newest again; undoing brings it back.
@@ -168,7 +240,7 @@ class TestTheNewest:
         memory.append(assistant([OPENAI, "on"]), *talk(2))
         memory.retract(87)
 
-        assert [5, 6] == firsts(memory.context(Window(2)).view)[:2]
+        assert [6, 90, 91] == firsts(memory.context(Window(2)).view)
         memory.retract(6)
         assert [90, 91] == firsts(memory.context(Window(2)).view)
         memory.revert()

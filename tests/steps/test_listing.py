@@ -10,7 +10,7 @@ from attrs import evolve
 from unabridged import arun, assistant, chain, custom, run, system, tool, user
 from unabridged.contract import Ask
 from unabridged.errors import OutcomeError
-from unabridged.messages import ToolCall
+from unabridged.messages import Message, ToolCall
 from unabridged.records import Fold, Insert
 from unabridged.results import insert
 from unabridged.spans import Span
@@ -26,6 +26,10 @@ def kept(function, messages, **options):
     done = run(function, view_of(messages), **options)
 
     return [item.first or item.message.text for item in done.view]
+
+
+def kept_texts(listed, messages):
+    return texts(run(lambda view, ctx: listed, view_of(messages)))
 
 
 class TestMessagesOfItems:
@@ -47,6 +51,33 @@ class TestMessagesOfItems:
         assert [1, 3, 5] == kept(lambda view, ctx: [user("c"), user("c"), view[-1]], TWICE)
         assert [1, 2, 3, 4, 5] == kept(lambda view, ctx: view.messages, TWICE)
         assert [2, 3, 4, 5] == kept(lambda view, ctx: view.messages[-4:], TWICE)
+
+    @pytest.mark.parametrize("replace", [False, True])
+    def test_reword_items_of_their_roles_that_they_stand_for(self, replace):
+        """
+        One for one, as a function that shortens all texts does: the newest is not sent twice.
+        """
+        louder = custom(
+            lambda view, ctx: [Message(m.role, m.text.upper()) for m in view.messages],
+            replace=replace,
+        )
+        done = run(louder, view_of([*talk(1), user("c")]))
+
+        assert (["Q1", "A1", "C"], ()) == (texts(done), done.warnings)
+        assert [1, 2, 3] == [item.first for item in done.view]
+
+    def test_of_other_roles_or_more_of_them_reword_nothing(self):
+        """
+        What must stay is put back beside them, and so is what is pinned.
+        """
+        view = [system("s"), *talk(1), user("c")]
+
+        assert ["s", "t", "c"] == kept_texts([system("t")], view)
+        assert ["t", "s", "q1", "a1", "c"] == kept_texts([system("t"), *view[1:]], view)
+        assert ["s", "q1", "a1", "d", "c"] == kept_texts([*view[:3], assistant("d")], view)
+        assert ["s", "q1", "a1", "d", "e", "c"] == kept_texts(
+            [*view[:3], user("d"), user("e")], view
+        )
 
     def test_beyond_the_items_there_are_is_put_in(self):
         """

@@ -3,7 +3,8 @@ What a function listed, found in the view: the items it keeps, rewords and puts 
 
 A message is the item that it equals: the newest such item that the list does
 not hold already, and each item once. One that keeps the calls and results of
-an item is that item, reworded.
+an item is that item, reworded; so are messages that stand where the list leaves
+out as many items of the same roles, and none of these is pinned.
 """
 
 from collections.abc import Iterable, Sequence
@@ -129,7 +130,9 @@ def _mapped(view: View, given: Sequence[Placed], found: Listed) -> list[Placed]:
         found.told.update(place for place in places if view.at(place).stands_in)
         for number, place in zip(numbers, places, strict=False):
             mapped[number] = place, message
-    _map_by_ties(view, mapped, [place for places in free.values() for place in places])
+    left = [place for places in free.values() for place in places]
+    _map_by_ties(view, mapped, left)
+    _map_by_roles(view, mapped)
 
     return mapped
 
@@ -147,6 +150,31 @@ def _map_by_ties(view: View, mapped: list[Placed], free: list[int]) -> None:
         if place >= 0 and view.at(place).message.role == message.role:
             mapped[number] = place, message
             free.remove(place)
+
+
+def _map_by_roles(view: View, mapped: list[Placed]) -> None:
+    """
+    Find the items of messages that stand, one for one, where items of their roles were left out.
+    """
+    low = -1
+    waiting: list[tuple[int, Message]] = []
+    for number, each in enumerate([*mapped, None]):
+        if isinstance(each, Message):
+            waiting.append((number, each))
+            continue
+        high = view.size if each is None else each[0]
+        gap = range(low + 1, high)
+        whole = len(gap) == len(waiting) and not (view.hidden and low < 0)
+        if whole and all(_rewords(view.at(p), m) for p, (_, m) in zip(gap, waiting, strict=True)):
+            for place, (at, message) in zip(gap, waiting, strict=True):
+                mapped[at] = place, message
+        low, waiting = max(low, high), []
+
+
+def _rewords(item: Item, message: Message) -> bool:
+    plain = not (item.pin or item.wide or _ties(item.message) or _ties(message))
+
+    return bool(plain and item.sources) and item.message.role == message.role
 
 
 def _ties(message: Message) -> tuple[object, ...]:

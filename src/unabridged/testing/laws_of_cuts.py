@@ -237,6 +237,7 @@ def openers_stay(
     So it is for cuts, for `Sections` and `HeadAndTail`, also in a guard. So it is under
     `opening="question"`; under the others only pins and pending calls do.
     Where that message was taken out, the one that opened the round before stands for it.
+    What a provider's compaction item begins brings none: the item stands for it.
 
     >>> from unabridged.testing import assistant, user
     >>> openers_stay(Window(1), Log.of([user("a"), assistant("b"), assistant("c")]))
@@ -251,7 +252,7 @@ def openers_stay(
     for block in before.blocks:
         head = block[0]
         opener = _opener(before, head.opener)
-        if not opener or not block[-1].sources:
+        if not opener or not block[-1].sources or head.pin == "compaction":
             continue
         pins = {item.pin for item in block} - ({"", "role"} if lax else {""})
         brings = asked or pins or _waits(before, block)
