@@ -5,12 +5,14 @@ Anthropic's stand on a block, as `cache_control`; Bedrock's are blocks of their
 own, `cachePoint`. Those of tools are no part of a conversation.
 """
 
+from typing import cast
+
 from attrs import evolve
 
 from unabridged.formats.extras import Extras
 from unabridged.json_values import Json, json_of
 from unabridged.messages import Opaque, Part, Reasoning, Text, ToolResult
-from unabridged.parts import NO_JSON
+from unabridged.parts import NO_JSON, Content
 
 __all__ = ["less", "marks_of", "may_be_marked", "with_marks"]
 
@@ -47,7 +49,7 @@ def with_marks(part: Part, provider: str, marks: list[str]) -> Part | None:
     """
     if isinstance(part, ToolResult):
         found = [with_marks(one, provider, marks) for one in part.content]
-        content = tuple([one for one in found if one is not None])
+        content = cast("tuple[Content, ...]", tuple([one for one in found if one is not None]))
         if len(content) < len(found) or any(
             one is not was for one, was in zip(content, part.content, strict=True)
         ):
