@@ -356,8 +356,9 @@ class TestLoad:
         """
         turn = {"author": "ann", "content": Raising(), "parts": Raising()}
 
-        with pytest.raises(FormatError):
-            loaded(api, [turn])
+        for role in ({}, {"role": Raising()}):
+            with pytest.raises(FormatError):
+                loaded(api, [turn | role])
 
     @pytest.mark.parametrize("turn", OLLAMA[:2])
     def test_reads_the_words_of_ollama(self, turn: dict[str, Any]):

@@ -6,6 +6,7 @@ role and words is everybody's.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from typing import Any, NoReturn, TypeAlias
 
 from attrs import frozen
@@ -203,9 +204,7 @@ def _each(value: object) -> Iterable[_Keys]:
 
 def _word(value: object) -> str:
     # roles and kinds may be members of an enumeration
-    found = _attribute(value, "value")
-    if found is _MISSING:
-        found = value
+    found = value.value if isinstance(value, Enum) else value
 
     return found if isinstance(found, str) else ""
 

@@ -49,7 +49,7 @@ def with_marks(part: Part, provider: str, marks: list[str]) -> Part | None:
     """
     if isinstance(part, ToolResult):
         found = [with_marks(one, provider, marks) for one in part.content]
-        content = tuple([one for one in found if one is not None])
+        content = cast("tuple[Content, ...]", tuple([one for one in found if one is not None]))
         if len(content) < len(found) or any(
             one is not was for one, was in zip(content, part.content, strict=True)
         ):
