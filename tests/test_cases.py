@@ -751,7 +751,10 @@ class TestSummarize:
         turns = case("BC44")
         answers = iter(["Tea.", answer, "Much tea."])
         memory = remembered(
-            turns[:4], Summarize(keep_last=1, replace=True), ask=lambda _: next(answers)
+            turns[:4],
+            Summarize(keep_last=1, replace=True),
+            ask=lambda _: next(answers),
+            retry_after=0,
         )
         memory.context()
         memory.append(*load(turns[4:]))
