@@ -97,29 +97,19 @@ class TestIsCompaction:
 
 
 class TestRequests:
-    def test_may_open_on_one_where_its_provider_reads_nothing_before_it(self):
+    def test_that_open_on_one_are_mended(self):
         """
-        Nothing is made up for the Messages API, and nothing is wrong.
+        The provider reads nothing before it, yet may want a user first.
         """
         memory = thread(rounds=3)
         memory.append(user("q"))
         view = memory.context(Window(1)).view
 
         assert ["assistant", "user"] == [item.message.role for item in view]
-        report = []
-        sent = anthropic.request(view.messages, report=report)["messages"]
-        assert [] == report
-        assert {"type": "compaction", "content": "So far."} == sent[0]["content"][0]
-        assert () == problems(view, "anthropic") == problems(mend(view, "anthropic"), "anthropic")
-
-    def test_of_another_provider_opens_no_request(self):
-        """
-        It is left out there, so a user speaks first as ever.
-        """
-        view = thread(OPENAI, rounds=3).context(Window(2)).view
-
-        assert "user" == anthropic.request(view.messages)["messages"][0]["role"]
-        assert "first message" in [found.rule for found in problems(view, "anthropic")]
+        sent = anthropic.request(view.messages)["messages"]
+        assert ["user", "assistant", "user"] == [each["role"] for each in sent]
+        assert {"type": "compaction", "content": "So far."} == sent[1]["content"][0]
+        assert () == problems(mend(view, "anthropic"), "anthropic")
 
 
 def user_item():

@@ -324,7 +324,8 @@ class TestRefusals:
         with pytest.raises(OutcomeError) as caught:
             memory.context()
         assert str(caught.value).removeprefix(f"step {make(recapped)!r}: ") == (
-            "'system: prior summary' is put in at the head, where nothing is dropped, so there is "
+            "'system: prior summary' is put in at the head, where nothing is dropped that "
+            "may leave, so there is "
             "nothing to write it back for; give results.fold the items that it stands for, or use "
             "custom(…) without replace=True, which puts it in at each run"
         )

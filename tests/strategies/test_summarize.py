@@ -479,6 +479,14 @@ class TestGuards:
             "step Summarize(2): no summary of entries 5-6: TimeoutError: too slow",
         ) == done.warnings
 
+    def test_a_failing_model_is_told_of_one_entry_in_the_singular(self):
+        """
+        What could not be summarized is named.
+        """
+        done = run(Summarize(2), view_of(talk(2)[:3]), WORDS, ask=failing(TimeoutError("slow")))
+
+        assert ("step Summarize(2): no summary of entry 1: TimeoutError: slow",) == done.warnings
+
     def test_an_answer_longer_than_what_it_replaces_is_refused(self):
         """
         The edge is exact; the label is ours and does not count, an earlier summary does.

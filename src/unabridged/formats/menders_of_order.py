@@ -11,7 +11,7 @@ from attrs import evolve
 
 from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.rules_of_content import ROLES, is_blank
-from unabridged.formats.rules_of_order import resumes, spoken_from
+from unabridged.formats.rules_of_order import spoken_from
 from unabridged.formats.turns import Turn, as_seen, calls_in, pairs_of, sent
 from unabridged.log.hosted import answer_in, words_in
 from unabridged.messages import Image, Message, Opaque, Part, Text, ToolResult, user
@@ -367,7 +367,7 @@ def open_on_user(turns: list[Turn], api: Provider, report: list[Mend]) -> list[T
     """
     start = spoken_from([(turn.side, api.keeps_system(turn.message)) for turn in turns])
     spoken = as_seen(turns[start:], api.left_out)
-    if not turns or (spoken and (spoken[0].side in {"user", "tool"} or resumes(spoken[0]))):
+    if not turns or (spoken and spoken[0].side in {"user", "tool"}):
         return turns
     seq = spoken[0].seq if spoken else 0
     report.append(Mend("put in", seq, f"a user speaks first: {OPENING}"))

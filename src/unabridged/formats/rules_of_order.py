@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from unabridged.formats.provider import Provider
 from unabridged.formats.turns import Problem, Seen
-from unabridged.log.compactions import is_compaction
-from unabridged.messages import Message, ToolCall
+from unabridged.messages import ToolCall
 
 __all__ = [
     "alternates",
@@ -18,7 +17,6 @@ __all__ = [
     "calls_after_user",
     "ends_on_user",
     "no_trailing_space",
-    "resumes",
     "somebody_speaks",
     "spoken_from",
     "starts_on_user",
@@ -83,9 +81,7 @@ def starts_on_user(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     a user message" (Bedrock,
     https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html);
     Gemini wants a call turn "immediately after a user turn or after a function
-    response turn". A compaction block may come first: of what is before it the
-    Messages API reads nothing, and all of that may be left out
-    (https://docs.claude.com/en/docs/build-with-claude/compaction).
+    response turn".
 
     >>> from unabridged import assistant
     >>> from unabridged.formats import problems
@@ -93,20 +89,9 @@ def starts_on_user(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     ['last message', 'first message']
     """
     spoken = _spoken(seen, api)
-    if spoken and _sides(spoken[0]) != "user" and not resumes(spoken[0]):
+    if spoken and _sides(spoken[0]) != "user":
         text = f"{api.title} wants a user's message first, this is the {spoken[0].side}'s"
         yield Problem("first message", spoken[0].seq, text)
-
-
-def resumes(turn: Seen) -> bool:
-    """
-    Whether a turn goes on from a compaction item that its provider sees.
-
-    >>> from unabridged.formats.turns import as_seen, turns_of
-    >>> resumes(as_seen(turns_of([Message("assistant", "hi")]), lambda part, role: "")[0])
-    False
-    """
-    return is_compaction(Message("assistant", turn.parts))
 
 
 def alternates(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:

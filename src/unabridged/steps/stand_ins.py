@@ -165,7 +165,7 @@ def _refusal(step: str, message: Message, anchor: int, gap: Span) -> str:
     why = (
         f"and others stand for all that is dropped there ({gap})"
         if gap
-        else "where nothing is dropped"
+        else "where nothing is dropped that may leave"
     )
 
     return (

@@ -303,7 +303,9 @@ class Summarize(Strategy):
             failure.notes = (*failure.notes, *notes)
             raise failure
 
-        return f"step {brief(self, STEP)}: no summary of entries {rest}: {as_told(failure)}"
+        what = f"entr{'y' if len(rest) == 1 else 'ies'} {rest}"
+
+        return f"step {brief(self, STEP)}: no summary of {what}: {as_told(failure)}"
 
     def _cut(self, view: View, count: TokenCounter) -> Cut:
         """
