@@ -180,6 +180,22 @@ class TestReworded:
         assert [1, 2, 3, 4] == [item.first for item in done.view]
         assert ["q", "so", "ok", "z"] == [m.text or m.tool_results[0].text for m in done.messages]
 
+    def test_of_ids_that_are_used_again_are_each_its_own(self):
+        """
+        From the newest back, so each stays in its place.
+        """
+        twice = [call("c1"), result("c1", "one"), call("c1"), result("c1", "two"), user("z")]
+
+        def louder(view, ctx):
+            return [
+                tool(m.text.upper(), call_id="c1") if m.role == "tool" else m for m in view.messages
+            ]
+
+        done = run(louder, view_of(twice))
+
+        assert ["", "ONE", "", "TWO", "z"] == texts(done)
+        assert [1, 2, 3, 4, 5] == [item.first for item in done.view]
+
     def test_of_words_stands_in_for_its_entry(self):
         """
         Where one is dropped and one is given.

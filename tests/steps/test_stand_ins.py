@@ -152,6 +152,16 @@ class TestWhatAMessageStandsFor:
         assert ["prior summary", "b"] == texts(memory.context(hide_system=True))
         assert ["prior summary", "b"] == texts(memory.context(Window(9), hide_system=True))
 
+    def test_is_put_in_behind_the_item_before_it(self):
+        """
+        Where nothing is dropped, or it cannot stand in; at the head only where it is first.
+        """
+        two = [user("a"), assistant("b")]
+
+        assert ["1: a", ": N", "2: b"] == of(two, 0, system("N"), 1)
+        assert [": N", "1: a", "2: b"] == of(two, system("N"), 0, 1)
+        assert ["1: a", "2: b", ": N"] == of(two, 0, 1, system("N"))
+
     def test_is_nothing_for_one_that_holds_calls_or_results(self):
         """
         It is put in, which is said: it is never written.
