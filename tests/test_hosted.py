@@ -8,7 +8,17 @@ import typing
 
 import pytest
 
-from unabridged import ClipToolResults, Memory, Repair, assistant, formats, run, user
+from unabridged import (
+    ClearToolResults,
+    ClipToolResults,
+    Deduplicate,
+    Memory,
+    Repair,
+    assistant,
+    formats,
+    run,
+    user,
+)
 from unabridged.formats import anthropic, gemini, openai_responses
 from unabridged.log.hosted import HOSTED, half_of, lone_halves, words_in
 from unabridged.messages import Message, Opaque, ToolResult
@@ -392,3 +402,71 @@ class TestClipping:
         assert run(ClipToolResults(40), done.view).changes == ()
         if call == "shell_call":
             assert sent["output"][0]["outcome"] == RAN[0]["outcome"]
+
+
+def shell(*ran):
+    """
+    A transcript in which shell commands said these, each beside its exit code.
+    """
+    items = [{"role": "user", "content": "q"}]
+    for number, (said, code) in enumerate(ran):
+        outcome = {"type": "exit", "exit_code": code}
+        told = {"stdout": said, "stderr": "", "outcome": outcome}
+        items += [
+            {"type": "shell_call", "call_id": f"c{number}", "action": {"commands": ["ls"]}},
+            {"type": "shell_call_output", "call_id": f"c{number}", "output": [told]},
+            {"role": "assistant", "content": "ok"},
+        ]
+    items.append({"role": "user", "content": "so?"})
+
+    return openai_responses.load(items)
+
+
+class TestClearing:
+    def test_keeps_the_item_and_how_it_went(self):
+        """
+        A marker stands in place of what a shell printed, beside the exit code that it had.
+        """
+        done = run(ClearToolResults(1), view_of(shell(("row " * 300, 3), ("row " * 300, 0))))
+        first, second = [
+            item["output"][0]
+            for item in openai_responses.request(done.messages)["input"]
+            if item.get("type") == "shell_call_output"
+        ]
+
+        assert first["stdout"].startswith("[shell result cleared: ")
+        assert first["stdout"].endswith("; the whole is entry 3]")
+        assert {"type": "exit", "exit_code": 3} == first["outcome"]
+        assert "row " * 300 == second["stdout"]
+        assert () == run(ClearToolResults(1), done.view).changes
+        assert () == formats.problems(done.view, "openai_responses")
+
+    def test_leaves_a_picture_of_a_screen(self):
+        """
+        There is no place for a marker in it, and no request without it.
+        """
+        screen = {"type": "computer_screenshot", "image_url": "data:image/png;base64,iVBORw0KGgo="}
+        given = [{"role": "user", "content": "q"}]
+        for number in range(2):
+            given += [
+                {"type": "computer_call", "id": f"i{number}", "call_id": f"c{number}"},
+                {"type": "computer_call_output", "call_id": f"c{number}", "output": screen},
+            ]
+        view = view_of(openai_responses.load([*given, {"role": "user", "content": "so?"}]))
+
+        assert view.messages == run(ClearToolResults(1), view).messages
+        assert view.messages == run(Deduplicate(min_tokens=1), view).messages
+
+
+class TestDeduplicating:
+    def test_takes_what_was_printed_twice(self):
+        """
+        The ids of two calls are no difference, an exit code is.
+        """
+        page = " ".join(f"line{number}" for number in range(200))
+        done = run(Deduplicate(), view_of(shell((page, 0), (page, 0))))
+        item = openai_responses.request(done.messages)["input"][2]
+
+        assert item["output"][0]["stdout"].startswith("[the same ")
+        assert {"type": "exit", "exit_code": 0} == item["output"][0]["outcome"]
+        assert () == run(Deduplicate(), view_of(shell((page, 1), (page, 0)))).changes

@@ -18,13 +18,22 @@ from unabridged.graphemes import cut_before
 from unabridged.handles import handle_at
 from unabridged.items import Block, Item
 from unabridged.json_values import json_text
-from unabridged.messages import Message, Part, Text, ToolCall, ToolResult, quick_message
+from unabridged.log.hosted import answer_in, marked_item
+from unabridged.messages import (
+    Message,
+    Opaque,
+    Part,
+    Text,
+    ToolCall,
+    ToolResult,
+    quick_message,
+)
 from unabridged.originals import named, plain
 from unabridged.tokens import TokenCounter
 from unabridged.tool_loops import answers
 from unabridged.views import View
 
-__all__ = ["Clearing", "Marker", "cleared", "media_in", "said"]
+__all__ = ["Clearing", "Marker", "cleared", "marked_result", "media_in", "said"]
 
 FIRST_LINE = 500  # characters of an error's first line; some servers say all in one
 MOST_NAMED = 3  # media in a marker
@@ -194,9 +203,11 @@ class Clearing:
 
     def _result(
         self, piece: _Piece, result: ToolResult, known: object, call: ToolCall | None
-    ) -> ToolResult:
+    ) -> ToolResult | None:
         """
         A result with nothing but its marker, and what went wrong.
+
+        None of a hosted tool's item in which there is no place for one.
         """
         item, handle = piece.item, handle_at(piece.item.message, piece.item.first, piece.place)
         bare = self._size(item, evolve(result, content=()))
@@ -208,7 +219,7 @@ class Clearing:
         what = ", ".join([said(left), *media_in(result.content)])
         text = f"[{name} result cleared: {what}; the whole is entry {handle}]"
 
-        return evolve(result, content=(Text(f"{_first_line(result)}{text}"),))
+        return marked_result(result, f"{_first_line(result)}{text}")
 
     def _size(self, item: Item, part: Part) -> int:
         """
@@ -221,6 +232,26 @@ class Clearing:
         return self.count(  # at a third of the cost of `evolve`: it is done for each, each time
             quick_message(said.role, (part,), said.name, said.id, said.metadata, said.extra)
         )
+
+
+def marked_result(result: ToolResult, text: str) -> ToolResult | None:
+    """
+    The result with nothing but this *text*; what is else in a hosted tool's item stays.
+
+    None of such an item in which there is no place for a text, as of a picture of a screen.
+
+    >>> marked_result(ToolResult("c1", "a long text"), "cleared").text
+    'cleared'
+    """
+    if not any(map(answer_in, result.content)):
+        return evolve(result, content=(Text(text),))
+    content = [
+        marked_item(part, text) if isinstance(part, Opaque) and answer_in(part) else part
+        for part in result.content
+    ]
+    made = [part for part in content if part is not None]
+
+    return evolve(result, content=made) if len(made) == len(content) else None
 
 
 def cleared(markers: Iterable[Marker], before: int) -> dict[Item, Message]:

@@ -2,7 +2,8 @@
 Messages of other frameworks: they look like an API's form, and are none.
 
 Each is told by what it alone has. What is not sure is not here: a message of a
-role and words is everybody's.
+role and words is everybody's. One framework after another makes the length of
+this module.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -46,9 +46,9 @@ from unabridged.formats.menders_of_order import (
     open_on_user,
     results_to_tools,
     trim_the_end,
-    word_orphans,
     word_system,
 )
+from unabridged.formats.menders_of_orphans import word_orphans
 from unabridged.formats.menders_of_reasoning import free_items, sign_calls
 from unabridged.formats.menders_of_thinking import leave_empty_thoughts, leave_unsigned
 from unabridged.formats.provider import Provider

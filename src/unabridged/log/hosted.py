@@ -21,6 +21,7 @@ __all__ = [
     "free_texts",
     "half_of",
     "lone_halves",
+    "marked_item",
     "with_texts",
     "words_in",
 ]
@@ -195,6 +196,21 @@ def answer_in(part: Part) -> bool:
     known = _known(part)
 
     return known is not None and (known[1].side == "result" or known[0] == "mcp_approval_response")
+
+
+def marked_item(part: Opaque, text: str) -> Opaque | None:
+    """
+    The answer with this *text* in place of its own; None where none of it may be shortened.
+
+    All else of it stays, such as an exit code: it says how it went.
+
+    >>> ran = {"type": "local_shell_call_output", "id": "c1", "output": "a b c"}
+    >>> marked_item(Opaque("openai_responses", ran), "cleared").data.value["output"]
+    'cleared'
+    """
+    texts = free_texts(part)
+
+    return with_texts(part, [text, *[""] * (len(texts) - 1)]) if any(texts) else None
 
 
 def lone_halves(turns: Iterable[tuple[bool, Iterable[Part]]]) -> list[tuple[int, int, Half]]:

@@ -7,12 +7,13 @@ from typing import Any, TypeAlias, TypeGuard
 
 from attrs import evolve, field, frozen
 
-from unabridged.clearing import media_in, said
+from unabridged.clearing import marked_result, media_in, said
 from unabridged.clips import CLEARED, free_blocks, may_change, noted
 from unabridged.contract import TrimContext
 from unabridged.handles import handle_at
 from unabridged.items import Item
 from unabridged.json_values import Json, json_of
+from unabridged.log.hosted import answer_in
 from unabridged.messages import (
     Audio,
     Document,
@@ -26,6 +27,7 @@ from unabridged.messages import (
     ToolResult,
 )
 from unabridged.options import flag, function, ge
+from unabridged.parts import Content
 from unabridged.pipeline import Strategy
 from unabridged.results import TrimResult, rewrite
 from unabridged.tokens import TokenCounter, kept
@@ -102,11 +104,16 @@ class Deduplicate(Strategy):
         def size(part: _Told) -> int:
             return count(evolve(message, parts=(part,)))
 
-        tokens = size(part) - size(_holding(part, ""))
+        bare = _holding(part, "")
+        if bare is None:
+            return None
+        tokens = size(part) - size(bare)
         content = part.content if isinstance(part, ToolResult) else (part,)
         what = ", ".join([said(tokens), *media_in(content)])
         text = f"[the same {what} again further down; the whole is entry {handle}]"
         made = _holding(part, text)
+        if made is None:
+            return None
 
         return made if tokens >= self.min_tokens and size(made) < size(part) else None
 
@@ -169,12 +176,23 @@ def _same(part: _Told) -> Hashable:
         case ToolResult() if all(isinstance(held, Text) for held in part.content):
             return part.text
         case ToolResult():
-            first, *more = [_same(each) for each in part.content]
+            first, *more = [_same(_without_ids(each)) for each in part.content]
             return (first, *more) if more else first
         case Opaque():
             return evolve(part, data=_unmarked(part.data))
         case _:
             return evolve(part, extra=_unmarked(part.extra)) if part.extra else part
+
+
+def _without_ids(part: Content) -> Content:
+    """
+    An item that answers a call, less the ids that tell it from others.
+    """
+    if not isinstance(part, Opaque) or not answer_in(part):
+        return part
+    left = {key: value for key, value in part.data.value.items() if not key.endswith("id")}
+
+    return evolve(part, data=json_of(left))
 
 
 def _unmarked(given: Json) -> Json:
@@ -195,14 +213,16 @@ def _less(value: Any) -> Any:
             return value
 
 
-def _holding(part: _Told, text: str) -> Text | ToolResult:
+def _holding(part: _Told, text: str) -> Text | ToolResult | None:
     """
     The part with a text in it in place of what it holds; what is neither becomes a text.
+
+    None of a hosted tool's item in which there is no place for one.
     """
     match part:
         case Text():
             return evolve(part, text=text)
         case ToolResult():
-            return evolve(part, content=(Text(text),))
+            return marked_result(part, text)
         case _:
             return Text(text)
