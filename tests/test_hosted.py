@@ -17,10 +17,11 @@ from unabridged import (
     assistant,
     formats,
     run,
+    tokens,
     user,
 )
 from unabridged.formats import anthropic, gemini, openai_responses
-from unabridged.log.hosted import HOSTED, half_of, lone_halves, words_in
+from unabridged.hosted.table import HOSTED, half_of, lone_halves, words_in
 from unabridged.messages import Message, Opaque, ToolResult
 from unabridged.originals import original
 from unabridged.testing import view_of
@@ -420,6 +421,19 @@ def shell(*ran):
     items.append({"role": "user", "content": "so?"})
 
     return openai_responses.load(items)
+
+
+class TestCounting:
+    def test_counts_what_was_printed(self):
+        """
+        Counters of text count it too, so that it is clipped by them.
+        """
+        messages = shell(("row " * 300, 0))
+
+        assert 300 <= tokens.words(messages[2]) <= 310
+        done = run(ClipToolResults(24, count=tokens.words), view_of(messages))
+
+        assert tokens.words(done.messages[2]) < 40
 
 
 class TestClearing:

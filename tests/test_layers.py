@@ -31,6 +31,7 @@ LAYERS = (
     "damage",
     "json_values",
     "parts",
+    "hosted.*",
     "messages",
     "handles",
     "spans",
@@ -128,7 +129,7 @@ INSIDE = frozenset(
         *("cutting.openings",),
         *(
             "explained",
-            "log.hosted",
+            "hosted.table",
             "ledger",
             "links",
             "must",

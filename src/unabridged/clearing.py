@@ -16,9 +16,9 @@ from unabridged.clipping import Clipping, mark, middle
 from unabridged.clips import CLEARED, free_blocks, known_of, may_change, noted
 from unabridged.graphemes import cut_before
 from unabridged.handles import handle_at
+from unabridged.hosted.table import answer_in, marked_item
 from unabridged.items import Block, Item
 from unabridged.json_values import json_text
-from unabridged.log.hosted import answer_in, marked_item
 from unabridged.messages import (
     Message,
     Opaque,

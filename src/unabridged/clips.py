@@ -16,9 +16,9 @@ from attrs import evolve
 from unabridged.clipping import Clipping, middle
 from unabridged.contract import TrimContext
 from unabridged.errors import ConfigError
+from unabridged.hosted.table import free_texts, with_texts
 from unabridged.items import Block, Item
 from unabridged.links import calls_of
-from unabridged.log.hosted import free_texts, with_texts
 from unabridged.messages import Message, Opaque, Part, Reasoning, Text
 from unabridged.options import plural
 from unabridged.pipeline import Pipeline, Strategy

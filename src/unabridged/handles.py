@@ -12,9 +12,11 @@ import re
 from attrs import frozen
 
 from unabridged.messages import Message, ToolCall, ToolResult
-from unabridged.text import TOO_LARGE
 
-__all__ = ["Handle", "handle_at", "pieces_of"]
+__all__ = ["NEWER", "Handle", "handle_at", "newer_of", "pieces_of"]
+
+NEWER = "unabridged.newer"
+"""The key of the metadata that names the newer results that a result stands for, by its number."""
 
 # no number that a store could not hold; what a model may write around it is let through
 _FORM = re.compile(
@@ -46,7 +48,7 @@ class Handle:
         (Handle(seq=12, part=2), Handle(seq=12, part=0), None)
         """
         if isinstance(text, int) and not isinstance(text, bool):
-            text = str(text) if abs(text) < TOO_LARGE else ""
+            text = str(text)
         found = _FORM.fullmatch(text.strip()) if isinstance(text, str) else None
 
         return None if found is None else cls(int(found[1]), int(found[2] or 0))
@@ -73,7 +75,32 @@ def handle_at(message: Message, seq: int, place: int) -> str:
     >>> handle_at(call("c1"), 12, 0), handle_at(call("c1", "c2"), 12, 1)
     ('12', '12.2')
     """
+    if newer := newer_of(message, place):
+        return str(newer[-1])
     pieces = pieces_of(message)
     several = len(pieces) > 1 and place in pieces
 
     return str(Handle(seq, pieces.index(place) + 1 if several else 0))
+
+
+def newer_of(message: Message, place: int) -> tuple[Handle, ...]:
+    """
+    The newer results of the same call that the result at *place* stands for, the newest last.
+
+    Its words are those of the newest.
+
+    >>> from unabridged.messages import tool
+    >>> said = tool("done", call_id="c1", metadata={NEWER: {"result.0": ["7"]}})
+    >>> newer_of(said, 0), handle_at(said, 3, 0)
+    ((Handle(seq=7, part=0),), '7')
+    """
+    if not message.metadata or NEWER not in message.metadata.text:
+        return ()
+    known = message.metadata.value.get(NEWER)
+    if not isinstance(known, dict) or not isinstance(message.parts[place], ToolResult):
+        return ()
+    number = sum(isinstance(part, ToolResult) for part in message.parts[:place])
+    named = known.get(f"result.{number}")
+    handles = map(Handle.read, named if isinstance(named, list) else ())
+
+    return tuple(handle for handle in handles if handle is not None)

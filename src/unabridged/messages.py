@@ -2,12 +2,13 @@
 Messages: a role, parts, and what a caller wants to keep beside them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from attrs import field, fields_dict, frozen
 
 from unabridged.errors import ConfigError
+from unabridged.hosted.table import words_in
 from unabridged.json_values import Json, joined, json_object, sound_text
 from unabridged.parts import (
     NO_JSON,
@@ -150,7 +151,8 @@ class Message(Remembered):
         What a counter of text counts.
 
         Words and reasoning, then each call as `name(arguments)`, then the ids of
-        the calls that are answered; one a line, empty ones left out.
+        the calls that are answered, and the words of what only a provider
+        understands; one a line, empty ones left out.
 
         >>> print(tool("sunny", call_id="c1").counted_text())
         sunny
@@ -161,12 +163,21 @@ class Message(Remembered):
             *(thought.text for thought in self.reasoning),
             *(f"{call.name}({call.arguments})" for call in self.tool_calls),
             *(result.call_id for result in self.tool_results),
+            *_hosted_words(self.parts),
         ]
         return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
         calls = ", ".join(f"{call.name}({call.arguments})" for call in self.tool_calls)
         return f"{self.role}: {self.text}" + (f" [tool calls: {calls}]" if calls else "")
+
+
+def _hosted_words(parts: Iterable[Part]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Opaque):
+            yield words_in(part)
+        elif isinstance(part, ToolResult):
+            yield from _hosted_words(part.content)
 
 
 _blank_message: Any = blank(Message)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 
 from unabridged.handles import pieces_of
-from unabridged.log.hosted import words_in
+from unabridged.hosted.table import words_in
 from unabridged.messages import (
     Audio,
     Document,

@@ -6,6 +6,8 @@ import pytest
 from attrs import evolve
 
 from unabridged import (
+    ClearToolResults,
+    ClipToolResults,
     Image,
     Memory,
     Repair,
@@ -494,6 +496,50 @@ class TestDoubledResults:
         assert "[a later result of `c1`, a call that has an earlier one above]\ndone" in words
         assert "no longer here" not in words
         assert () == formats.problems(made.messages, provider)
+
+    def test_names_the_entry_of_its_words_when_it_is_clipped(self):
+        """
+        What is fetched by the handle of a marker is the newest result, not the first.
+        """
+        rows = "row " * 300
+        memory = Memory(strategy=Repair() | ClipToolResults(24))
+        memory.append(user("q"), call("c1"), result("c1", "pending"), assistant("a"), user("so?"))
+        memory.append(result("c1", rows), assistant("b"), user("thanks"))
+        said = memory.context().messages[2].text
+
+        assert "the whole is entry 6" in said
+        assert rows == memory.fetch("6").text
+
+    def test_is_clipped_anew_where_the_first_was_cleared(self):
+        """
+        Also where that was written back.
+        """
+        memory = Memory(strategy=ClearToolResults(1, replace=True))
+        memory.append(user("q"), call("c1"), result("c1", "pending " * 99), call("c2"))
+        memory.append(result("c2", "found"), assistant("a"), user("so?"))
+        memory.context()
+        memory.append(result("c1", "row " * 300), assistant("b"), user("thanks"))
+        done = memory.context(Repair() | ClearToolResults(1))
+
+        assert "the whole is entry 8" in done.messages[2].text
+
+    def test_ends_a_call_that_went_on(self):
+        """
+        What only the newest result says of itself goes with its words.
+        """
+        response = {"id": "c1", "name": "job", "response": {"output": "pending"}}
+        final = {"id": "c1", "name": "job", "response": {"output": "done"}}
+        turns = [
+            {"role": "user", "parts": [{"text": "q"}]},
+            {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "job", "args": {}}}]},
+            {"role": "user", "parts": [{"functionResponse": {**response, "willContinue": True}}]},
+            {"role": "model", "parts": [{"text": "wait"}]},
+            {"role": "user", "parts": [{"functionResponse": final}]},
+            {"role": "user", "parts": [{"text": "so?"}]},
+        ]
+        done = run(Repair(), view_of(formats.gemini.load(turns)))
+
+        assert {"functionResponse": final} == formats.gemini.dump(done.messages)[2]["parts"][0]
 
 
 class TestInALog:

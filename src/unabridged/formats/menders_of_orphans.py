@@ -4,7 +4,7 @@ The mender of orphans: results that no call waits for become words.
 
 from unabridged.formats.provider import Mend, Provider
 from unabridged.formats.turns import Turn, calls_in, pairs_of
-from unabridged.log.hosted import answer_in, words_in
+from unabridged.hosted.table import answer_in, words_in
 from unabridged.messages import Image, Message, Opaque, Part, Text, ToolResult
 from unabridged.text import short, word
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from unabridged.formats.provider import Provider
 from unabridged.formats.turns import Problem, Seen
-from unabridged.log.hosted import lone_halves
+from unabridged.hosted.table import lone_halves
 
 __all__ = ["hosted_are_paired"]
 

@@ -15,6 +15,9 @@ from unabridged.text import word
 __all__ = ["paired", "paired_anywhere", "response_count", "results_first"]
 
 
+_NEWEST = "Repair() lets the newest stand"
+
+
 def paired(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     """
     After a turn that calls come its results, all of them, before anything else.
@@ -34,15 +37,21 @@ def paired(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     3 orphan result
     """
     open_calls: dict[str, list[int]] = {}
+    answered: set[str] = set()
     for turn in seen:
         if open_calls and not turn.results:
             yield from _unanswered(open_calls)
             open_calls = {}
         for result, seq in turn.results:
-            if not _answers(open_calls, result.call_id):
-                text = f"the result of `{word(result.call_id)}` follows no call with that id"
-                yield Problem("orphan result", seq, text)
+            if _answers(open_calls, result.call_id):
+                answered.add(result.call_id)
+                continue
+            text = f"the result of `{word(result.call_id)}` follows no call with that id"
+            if result.call_id in answered:
+                text = f"the call `{word(result.call_id)}` has a result already; {_NEWEST}"
+            yield Problem("orphan result", seq, text)
         calls = _ids(turn)
+        answered -= calls.keys()
         is_next = api.results == "next" and not calls
         if open_calls and (calls or turn.asks or is_next):
             yield from _unanswered(open_calls)
@@ -94,11 +103,17 @@ def paired_anywhere(seen: Sequence[Seen], api: Provider) -> Iterator[Problem]:
     ()
     """
     open_calls: dict[str, list[int]] = {}
+    answered: set[str] = set()
     for turn in seen:
         for result, seq in turn.results:
-            if not _answers(open_calls, result.call_id):
-                text = f"the output of `{word(result.call_id)}` has no call with that id before it"
-                yield Problem("orphan result", seq, text)
+            if _answers(open_calls, result.call_id):
+                answered.add(result.call_id)
+                continue
+            text = f"the output of `{word(result.call_id)}` has no call with that id before it"
+            if result.call_id in answered:
+                text = f"the call `{word(result.call_id)}` has an output already; {_NEWEST}"
+            yield Problem("orphan result", seq, text)
+        answered -= {call.id for call, _ in turn.calls}
         for id_, seqs in _ids(turn).items():
             open_calls[id_] = seqs + open_calls.get(id_, [])
     yield from _unanswered(open_calls)

@@ -11,9 +11,9 @@ from unabridged.clearing import marked_result, media_in, said
 from unabridged.clips import CLEARED, free_blocks, may_change, noted
 from unabridged.contract import TrimContext
 from unabridged.handles import handle_at
+from unabridged.hosted.table import answer_in
 from unabridged.items import Item
 from unabridged.json_values import Json, json_of
-from unabridged.log.hosted import answer_in
 from unabridged.messages import (
     Audio,
     Document,

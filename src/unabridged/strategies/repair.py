@@ -2,15 +2,17 @@
 Mending what form cannot mend: calls that nobody answered, results that answer nobody.
 """
 
-from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from attrs import evolve, frozen
 
+from unabridged.clips import KEY as CLIPPED
 from unabridged.contract import TrimContext
+from unabridged.handles import NEWER, handle_at
+from unabridged.hosted.table import lone_halves
 from unabridged.items import Block, Item
 from unabridged.links import has_words, is_bare_result
-from unabridged.log.hosted import lone_halves
 from unabridged.messages import Message, Part, Text, ToolResult, tool
 from unabridged.options import flag
 from unabridged.pipeline import Strategy
@@ -149,6 +151,7 @@ class _Newest(NamedTuple):
 def _newest_results(view: View) -> _Newest:
     parts: dict[Item, list[Part | None]] = {}
     reasons: dict[Item, list[str]] = {}
+    newest: dict[Item, dict[str, str]] = {}
     warnings: list[str] = []
     pinned = {item: any(mate.pin for mate in block) for block in view.blocks for item in block}
     for again in doubled(view):
@@ -158,7 +161,8 @@ def _newest_results(view: View) -> _Newest:
         told = [pair for pair in newer if not _is_blank(_result(*pair))]
         last, which = told[-1] if told else newer[-1]
         if told and _words(_result(first, number)) != _words(_result(last, which)):
-            _put(parts, first, number, _reworded(_result(first, number), _result(last, which)))
+            _put(parts, first, number, _result(last, which))
+            newest.setdefault(first, {})[f"result.{number}"] = _handle(last, which)
             why = f"the newer result of call {again.call_id}, entry {last.sources}, stands here"
             reasons.setdefault(first, []).append(why)
         for item, place in newer:
@@ -188,11 +192,34 @@ def _newest_results(view: View) -> _Newest:
                 reasons[item].append(f"its result of {ids} answers no call that is open")
         why = "; ".join(dict.fromkeys(reasons[item]))
         if left := [part for part in made if part is not None]:
-            reworded[item] = evolve(item.message, parts=left), why
+            reworded[item] = _standing_for(evolve(item.message, parts=left), newest.get(item)), why
         else:
             leaving[item] = why
 
     return _Newest(reworded, leaving, tuple(warnings))
+
+
+def _handle(item: Item, number: int) -> str:
+    """
+    Where the whole of one of the item's results is.
+    """
+    return handle_at(item.message, item.first, _places(item.message)[number])
+
+
+def _standing_for(message: Message, newest: Mapping[str, str] | None) -> Message:
+    """
+    The message, which names the entries whose words its results have, and is clipped anew there.
+    """
+    if not newest:
+        return message
+    given: dict[str, Any] = message.metadata.value
+    left = {key: how for key, how in given.get(CLIPPED, {}).items() if key not in newest}
+    metadata = {key: value for key, value in given.items() if key not in {CLIPPED, NEWER}}
+    if left:
+        metadata[CLIPPED] = left
+    named = {**given.get(NEWER, {}), **{key: [handle] for key, handle in newest.items()}}
+
+    return evolve(message, metadata={**metadata, NEWER: named})
 
 
 def _beside(view: View, parts: Collection[Item]) -> dict[Item, list[int]]:
@@ -230,10 +257,6 @@ def _words(result: ToolResult) -> object:
 
 def _is_blank(result: ToolResult) -> bool:
     return all(isinstance(part, Text) and not part.text.strip() for part in result.content)
-
-
-def _reworded(old: ToolResult, new: ToolResult) -> ToolResult:
-    return evolve(old, content=new.content, is_error=new.is_error)
 
 
 def _put(
