@@ -53,7 +53,7 @@ def with_marks(part: Part, provider: str, marks: list[str]) -> Part | None:
         if len(content) < len(found) or any(
             one is not was for one, was in zip(content, part.content, strict=True)
         ):
-            part = evolve(part, content=cast("tuple[Content, ...]", content))
+            part = evolve(part, content=content)
     mark = _mark(part, provider)
     if not mark:
         return part
