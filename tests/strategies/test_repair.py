@@ -8,6 +8,7 @@ from attrs import evolve
 from unabridged import (
     ClearToolResults,
     ClipToolResults,
+    HeadAndTail,
     Image,
     Memory,
     Repair,
@@ -522,6 +523,21 @@ class TestDoubledResults:
         done = memory.context(Repair() | ClearToolResults(1))
 
         assert "the whole is entry 8" in done.messages[2].text
+
+    def test_leaves_both_where_a_newer_call_of_the_id_may_have_left(self):
+        """
+        After a cut in the middle a result may be that of a call which is no longer there.
+        """
+        messages = [user("q"), call("c1"), result("c1", "first"), assistant("a")]
+        messages += [user("more"), call("c1"), result("c1", "pending"), assistant("b")]
+        messages += [user("so?"), result("c1", "second"), assistant("c"), user("thanks")]
+        done = run(HeadAndTail(4, 4) | Repair(), view_of(messages))
+
+        assert ["first", "second"] == [m.text for m in done.messages if m.role == "tool"]
+        assert "entries 5-8 between them, which may hold another call" in done.warnings[0]
+        assert ["first", "second"] == [
+            m.text for m in run(Repair(), view_of(messages)).messages if m.role == "tool"
+        ]
 
     def test_ends_a_call_that_went_on(self):
         """

@@ -18,9 +18,9 @@ from unabridged.options import flag
 from unabridged.pipeline import Strategy
 from unabridged.records import Change, Drop, Fold, Insert
 from unabridged.results import TrimResult
-from unabridged.spans import Span
+from unabridged.spans import NOTHING, Span
 from unabridged.text import STEP, brief
-from unabridged.tool_loops import MADE_UP, answers, doubled
+from unabridged.tool_loops import MADE_UP, Doubled, answers, doubled
 from unabridged.views import View
 
 __all__ = ["Repair"]
@@ -131,11 +131,13 @@ class _Newest(NamedTuple):
 
     reworded: dict[Item, tuple[Message, str]]
     leaving: dict[Item, str]
+    unsure: Span
     warnings: tuple[str, ...]
 
     @property
     def touched(self) -> Span:
-        return Span.union(item.sources for item in (*self.reworded, *self.leaving))
+        changed = (item.sources for item in (*self.reworded, *self.leaving))
+        return self.unsure | Span.union(changed)
 
     @property
     def left(self) -> Span:
@@ -153,11 +155,21 @@ def _newest_results(view: View) -> _Newest:
     reasons: dict[Item, list[str]] = {}
     newest: dict[Item, dict[str, str]] = {}
     warnings: list[str] = []
+    unsure = NOTHING
     pinned = {item: any(mate.pin for mate in block) for block in view.blocks for item in block}
     for again in doubled(view):
         (first, number), newer = again.first, again.newer
         if first.wide or any(not _may_leave(item, pinned=pinned[item]) for item, _ in newer):
             continue  # it is told with those that answer no call
+        entries = Span.union(item.sources for item, _ in newer)
+        if left := _left_between(view, first.first, newer[-1][0].first):
+            unsure = unsure | entries
+            warnings.append(
+                f"call {again.call_id} has several results, entries {first.sources} and {entries}, "
+                f"and entries {left} between them, which may hold another call of that id, left "
+                "the view; the results stay as they are"
+            )
+            continue
         told = [pair for pair in newer if not _is_blank(_result(*pair))]
         last, which = told[-1] if told else newer[-1]
         if told and _words(_result(first, number)) != _words(_result(last, which)):
@@ -167,11 +179,7 @@ def _newest_results(view: View) -> _Newest:
             reasons.setdefault(first, []).append(why)
         for item, place in newer:
             _put(parts, item, place, None)
-            why = f"a newer result of call {again.call_id}, told in entry {first.sources}"
-            if item is not last:
-                why = f"a result of call {again.call_id} before its newest, entry {last.sources}"
-            reasons.setdefault(item, []).append(why)
-        entries = Span.union(item.sources for item, _ in newer)
+            reasons.setdefault(item, []).append(_why_it_leaves(again, item, last))
         warnings.append(
             f"call {again.call_id} has several results, entries {first.sources} and {entries}; "
             f"the newest, of entry {last.sources}, stands in entry {first.sources}"
@@ -196,7 +204,24 @@ def _newest_results(view: View) -> _Newest:
         else:
             leaving[item] = why
 
-    return _Newest(reworded, leaving, tuple(warnings))
+    return _Newest(reworded, leaving, unsure, tuple(warnings))
+
+
+def _why_it_leaves(again: Doubled, item: Item, last: Item) -> str:
+    if item is not last:
+        return f"a result of call {again.call_id} before its newest, entry {last.sources}"
+
+    return f"a newer result of call {again.call_id}, told in entry {again.first[0].sources}"
+
+
+def _left_between(view: View, first: int, last: int) -> Span:
+    """
+    The entries between two that left the view, but for results that `Repair` took out of it.
+    """
+    here = (item.sources for item in view if not item.wide and first <= item.first <= last)
+    repaired = (gone.sources for gone in view.log.gone if gone.step.startswith("Repair("))
+
+    return Span.between(first, last) - Span.union(here) - Span.union(repaired)
 
 
 def _handle(item: Item, number: int) -> str:
