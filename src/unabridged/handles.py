@@ -12,6 +12,7 @@ import re
 from attrs import frozen
 
 from unabridged.messages import Message, ToolCall, ToolResult
+from unabridged.text import TOO_LARGE
 
 __all__ = ["NEWER", "Handle", "handle_at", "newer_of", "pieces_of"]
 
@@ -48,7 +49,7 @@ class Handle:
         (Handle(seq=12, part=2), Handle(seq=12, part=0), None)
         """
         if isinstance(text, int) and not isinstance(text, bool):
-            text = str(text)
+            text = str(text) if abs(text) < TOO_LARGE else ""
         found = _FORM.fullmatch(text.strip()) if isinstance(text, str) else None
 
         return None if found is None else cls(int(found[1]), int(found[2] or 0))

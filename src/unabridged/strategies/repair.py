@@ -238,13 +238,16 @@ def _standing_for(message: Message, newest: Mapping[str, str] | None) -> Message
     if not newest:
         return message
     given: dict[str, Any] = message.metadata.value
-    left = {key: how for key, how in given.get(CLIPPED, {}).items() if key not in newest}
+    clipped, named = given.get(CLIPPED), given.get(NEWER)
     metadata = {key: value for key, value in given.items() if key not in {CLIPPED, NEWER}}
-    if left:
+    if isinstance(clipped, dict) and (
+        left := {k: v for k, v in clipped.items() if k not in newest}
+    ):
         metadata[CLIPPED] = left
-    named = {**given.get(NEWER, {}), **{key: [handle] for key, handle in newest.items()}}
+    handles = {**named} if isinstance(named, dict) else {}
+    handles |= {key: [handle] for key, handle in newest.items()}
 
-    return evolve(message, metadata={**metadata, NEWER: named})
+    return evolve(message, metadata={**metadata, NEWER: handles})
 
 
 def _beside(view: View, parts: Collection[Item]) -> dict[Item, list[int]]:
