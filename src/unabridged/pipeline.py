@@ -230,6 +230,10 @@ class Pipeline(Strategy):
         >>> chain(lambda view, ctx: list(view)).may_ask, chain().may_ask
         (True, False)
         """
+        return self._may_ask
+
+    @functools.cached_property
+    def _may_ask(self) -> bool:
         return self.asks or any(
             isinstance(step, Custom) or hasattr(step, "strategy") for step in self.steps
         )

@@ -11,7 +11,7 @@ from unabridged.errors import ConfigError, CountError
 from unabridged.messages import Message
 from unabridged.text import brief, short
 from unabridged.tokens.counters import TokenCounter, rough
-from unabridged.tokens.digests import digest
+from unabridged.tokens.digests import digest, made
 from unabridged.tokens.from_client import FromClient
 
 __all__ = ["Kept", "kept"]
@@ -192,7 +192,7 @@ def _counting(counts: _Counts) -> Callable[[Message], int]:
         try:
             count = find(message._digest)  # noqa: SLF001  as `digest` does, without a call
         except AttributeError:
-            count = find(digest(message))
+            count = find(made(message))
 
         return counted(message) if count is None else count
 
