@@ -162,11 +162,11 @@ def _newest_results(view: View) -> _Newest:
         if first.wide or any(not _may_leave(item, pinned=pinned[item]) for item, _ in newer):
             continue  # it is told with those that answer no call
         entries = Span.union(item.sources for item, _ in newer)
-        if left := _left_between(view, first.first, newer[-1][0].first):
+        if away := _left_between(view, first.first, newer[-1][0].first):
             unsure = unsure | entries
             warnings.append(
                 f"call {again.call_id} has several results, entries {first.sources} and {entries}, "
-                f"and entries {left} between them, which may hold another call of that id, left "
+                f"and entries {away} between them, which may hold another call of that id, left "
                 "the view; the results stay as they are"
             )
             continue
